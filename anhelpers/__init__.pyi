@@ -35,7 +35,7 @@ from .charts.xmi_bars import plot_xmi_bars as plot_xmi_bars
 from .charts.xmi_bleu import plot_xmi_bleu as plot_xmi_bleu
 from .classroom.exercises import check as check
 from .classroom.exercises import holds as holds
-from .classroom.rating_sheet import rating_sheet as rating_sheet
+from .classroom.sheet import rating_sheet as rating_sheet
 from .data import CandidateSet as CandidateSet
 from .data import TestSet as TestSet
 from .data import add_systems as add_systems

@@ -1,11 +1,11 @@
-"""The teaching notebooks: their titles, questions and parameters, and editions of them for a class."""
+"""The teaching notebooks: their titles, questions and parameters, in one place."""
 
 from __future__ import annotations
 
 import ast
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
@@ -15,7 +15,7 @@ from typing import Any
 from . import checks
 from .data.fetch import bundled
 from .data.lines import table_lines
-from .data.writing import as_utf8, make_folder, write_text
+from .data.writing import as_utf8
 from .errors import DataError, UnknownName, need
 
 __all__ = [
@@ -26,8 +26,6 @@ __all__ = [
     "notebook_paths",
     "parameters_of",
     "parse_value",
-    "write_editions",
-    "write_without",
 ]
 
 
@@ -97,18 +95,6 @@ def about(path: Path) -> About:
 def cells_of(path: Path) -> dict[str, Any]:
     """Id → cell of a notebook, in order: each has cell_type, source, metadata and, of code, outputs."""
     return {cell.id: cell for cell in _book(path).cells}
-
-
-def write_without(path: Path, tags: Collection[str], to: Path) -> Path:
-    """Write a notebook without its cells that have one of these tags, outputs and all; returns the path.
-
-    Parameters
-    ----------
-    to : the file to write.
-    """
-    book, nbformat = _book(path), need("nbformat", "writing notebooks")
-    book.cells = [c for c in book.cells if not {*tags} & {*c.metadata.get("tags", [])}]
-    return write_text(to, nbformat.writes(book))
 
 
 def parameters_of(path: Path) -> dict[str, str]:
@@ -232,35 +218,3 @@ def _fitting(name: str, value: Any, default: str) -> Any:
             f"parameter {name} is {value!r:.60}, and a number is wanted, such as {default}."
         )
     return value
-
-
-def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list[Path]:
-    """Write OUT/students/NAME.ipynb, without the cells tagged `solution`, and OUT/teachers/NAME.ipynb, with them.
-
-    Both without outputs. What a student has worked on is never replaced: a DataError for a file that is there and
-    differs.
-
-    Parameters
-    ----------
-    out : folder.
-    """
-    nbformat = need("nbformat", "writing notebooks")
-    written = {}
-    for path in notebook_paths(names):
-        book = _book(path)
-        for cell in (c for c in book.cells if c.cell_type == "code"):
-            cell.outputs, cell.execution_count = [], None
-        written[Path(out) / "teachers" / path.name] = nbformat.writes(book)
-        book.cells = [c for c in book.cells if "solution" not in c.metadata.get("tags", [])]
-        written[Path(out) / "students" / path.name] = nbformat.writes(book)
-    for path, text in written.items():
-        if path.exists() and (not path.is_file() or path.read_bytes() != text.encode("utf-8")):
-            raise DataError(
-                "is there already and differs: it may hold somebody's work. Move it, or name "
-                "another folder with --out.",
-                path,
-            )
-    for path, text in written.items():
-        make_folder(path.parent)
-        write_text(path, text)
-    return sorted(written)

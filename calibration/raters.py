@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from anhelpers import classroom
-from anhelpers.classroom.projector import page_interval
 from anhelpers.mqm import KINDS, MqmScores, adjust_raters, system_table
 
 from .row import FEW, Row
@@ -129,7 +128,6 @@ def rows() -> Iterator[Row]:
         for what, ends in (
             ("interval of a system", (0.92, 0.98)),
             ("adjusted interval of a system", (0.92, 0.98)),
-            ("interval of a system on the live page", (0.92, 0.98)),
         ):
             yield Row(
                 f"plane of a class: {what}",
@@ -274,18 +272,10 @@ def _class(m: int, n: int, what: str, rng: np.random.Generator) -> np.ndarray:
     segment = np.repeat(np.arange(m), 3)
     merit = 3.3 + quality[system] + 0.5 * rng.normal(size=m)[segment] + rng.normal(size=3 * m)
     ratings = _together(_ratings(merit, lenient, rng), segment, rng)
-    live = what.endswith("live page")
-    plane = pd.DataFrame()
-    if not live:
-        plane = classroom.class_plane(ratings, [f"s{s}" for s in system], rng, DRAWS)
-        plane = plane.sort_values("system")
+    plane = classroom.class_plane(ratings, [f"s{s}" for s in system], rng, DRAWS)
+    plane = plane.sort_values("system")
     many = 3.3 + quality + 1.25**0.5 * rng.normal(size=(2000, 1))
     true = _ratings(many.ravel(), lenient, rng).mean(1).reshape(many.shape).mean(0)
-    if live:
-        means = ratings.matrix("accuracy").mean(axis=1)
-        groups = means.groupby(system[means.index.get_level_values("candidate")])
-        found = ((s, page_interval(one)) for s, one in groups)
-        return np.array([ends[0] <= true[s] <= ends[1] for s, ends in found if ends])
     if what.startswith("adjusted"):
         seen = true - true[system].mean()  # a rater's own mean is over these systems
         return (

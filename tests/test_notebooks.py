@@ -308,19 +308,6 @@ def test_it_runs_on_the_set_into_english_with_every_exercise_right(book, tmp_pat
 
 @pytest.mark.notebook
 @pytest.mark.neural
-def test_a_students_copy_runs_to_its_end_and_every_check_gives_a_hint(tiny_lm, tmp_path, capsys):
-    assert cli.main(["students", "00_start_here", "--out", str(tmp_path)]) == 0
-    copy = str(tmp_path / "students" / "00_start_here.ipynb")
-    assert cli.main(["run", copy, "-p", "lm", str(tiny_lm), "--out", str(tmp_path / "out")]) == 0
-    assert "ok, 0 of 3 exercises right" in capsys.readouterr().err
-    page = html.unescape((tmp_path / "out" / "00_start_here.html").read_text(encoding="utf-8"))
-    assert "How many points does the second one lose" in page
-    # both teaching sets, for readers of English and of German
-    assert page.count("Translations into: ") == 2
-
-
-@pytest.mark.notebook
-@pytest.mark.neural
 def test_the_first_page_of_another_set_has_no_switch(tiny_lm, tmp_path, capsys):
     call = [
         "run",

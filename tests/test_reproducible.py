@@ -112,7 +112,6 @@ COMMANDS = [
     ["xmi", *MODELS, "--draws", "50", "--save-scores", "scores.jsonl", "-o", "models.csv"],
     ["train-lm", "text.de", "trained", "--lang", "de", "--epochs", "1"],
     ["run", "book.ipynb", "-p", "seed", "5", "--out", "run"],
-    ["students", "an_b_uniqueness", "--out", "editions"],
 ]
 DRIVER = """
 import json, sys

@@ -137,8 +137,8 @@ NOT_QUANTITIES = {
     "stats": "check_draws clusters_of mean_ranks",
     "mqm": "base_system category_table choose_scheme domain_of load_scheme marked_example marks_table rater_notes "
     "rating_human",
-    "classroom": "check holds draw_sheet invented_class live_plane one_of_each plane_claim plane_notes "
-    "ratings_csv read_class_ratings read_sentences write_ratings",
+    "classroom": "check holds draw_sheet invented_class one_of_each plane_claim plane_notes "
+    "read_class_ratings write_ratings",
     "translation": "load_mt target_tokens translation_model",
     "plane": "at_the_edge bias_claim bias_notes by_pair claim_halves curve_rows distinct_systems few_documents "
     "fluency_rows fluency_summary judged_studies leaders mean_axis metric_against metric_axis "

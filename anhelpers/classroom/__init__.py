@@ -1,7 +1,6 @@
-"""A class: the rating sheet, the students' pooled ratings, their agreement, the systems by these; their sentences.
+"""A class of raters: the rating sheet, pooled ratings, agreement, the plane; exercises.
 
-A rating says on a scale from 1 to 5 how accurate, or how fluent, one rater finds one translation. A blank one is
-missing, and stays missing: it is never 0 and never the middle of the scale.
+A rating from 1 to 5 is how accurate, or how fluent, one rater finds one translation. A blank one is missing.
 """
 
 import lazy_loader

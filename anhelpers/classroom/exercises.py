@@ -1,7 +1,4 @@
-"""Exercises that check themselves: the first step that is not right yet gets a hint, never the answer.
-
-And claims of a notebook that are checked on whatever data it is given.
-"""
+"""Exercises that check themselves, and claims that a notebook checks on any data."""
 
 from __future__ import annotations
 
@@ -13,17 +10,15 @@ from numpy.typing import ArrayLike
 
 from ..errors import DataError
 
-__all__ = ["NOT_YET", "RIGHT", "check", "holds"]
-
 RIGHT, NOT_YET = "✓ right", "✗ not yet"
 
 
 def check(steps: Callable[..., None]) -> None:
-    """Check the answer to an exercise: print that it is right, or a hint for the first step that is not.
+    """Check the answer to an exercise: print that it is right, or a hint for the first wrong step.
 
-    A decorator. The function's name is that of the exercise; its parameters are the answers, given as defaults; its
-    docstring is the hint for whoever has not begun; it asserts one step after the other, and the message of each is the
-    hint for that step. Nothing is raised, so that the rest of a notebook runs on.
+    A decorator. The function's name is that of the exercise, its parameters are the answers, given
+    as defaults, its docstring is the hint before an answer was given. It asserts one step after the
+    other, with a hint as message. Nothing is raised, so that the rest of a notebook runs.
 
     >>> share = ...
     >>> @check
@@ -51,33 +46,29 @@ def check(steps: Callable[..., None]) -> None:
         steps()
     except AssertionError as hint:
         print(f"{name} {NOT_YET}: {hint}")
-    except Exception as error:  # whatever an answer of another kind makes of a step
+    except Exception as error:  # an answer of another type can raise anything
         first = (str(error).splitlines() or [""])[0]
-        print(
-            f"{name} {NOT_YET}: the answer has not the form that was asked for "
-            f"({type(error).__name__}: {first})."
-        )
+        print(f"{name} {NOT_YET}: the answer has another form ({type(error).__name__}: {first}).")
     else:
         print(f"{name} {RIGHT}")
 
 
 def holds(claim: str, where: ArrayLike) -> None:
-    """Check that a claim is true of all the data; else a DataError with the claim, and how often it is false.
-
-    What `assert` is for a worked example, for data that a user gives: the sentence says what does not hold.
+    """Raise a DataError unless a claim is true of all the data.
 
     Parameters
     ----------
-    claim : what should be true, as a clause behind "that". where : (n,) True or False for each case; none is fine.
+    claim : str
+        What should be true, as a clause after "that".
+    where : (n,) array of bool
+        Whether it is true of each case; none is fine.
 
     >>> holds("a square is never negative", np.square([1.0, -2.0]) >= 0)
     >>> holds("a square is above its root", np.square([2.0, 0.5]) > [2.0, 0.5])
     Traceback (most recent call last):
-    anhelpers.errors.DataError: on these data it is false that a square is above its root, in 1 of 2 cases; what \
-is special in them? If nothing is, this is a defect of anhelpers.
+    anhelpers.errors.DataError: on these data it is false that a square is above its root, in 1 of 2 cases.
     """
     cases = np.asarray(where, dtype=bool)
     if not cases.all():
         share = f", in {(~cases).sum():,} of {cases.size:,} cases" if cases.size > 1 else ""
-        doubt = "what is special in them? If nothing is, this is a defect of anhelpers."
-        raise DataError(f"on these data it is false that {claim}{share}; {doubt}")
+        raise DataError(f"on these data it is false that {claim}{share}.")

@@ -1,20 +1,27 @@
-"""What a class rates: a few segments, each with candidates of different systems whose names are not shown."""
+"""The rating sheet: segments with candidates of different systems, in blind order.
+
+Two passes keep fluency and accuracy apart: first every text alone, in shuffled order, then each source
+with its translations. The page needs no kernel; it saves the file that `read_class_ratings` reads.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase as LETTERS
+from typing import Any
 
 import numpy as np
+import traitlets
 
-from .. import checks
+from .. import __version__, checks
+from ..data.languages import NAMES
 from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
-
-__all__ = ["CRITERIA", "SCALE", "Cell", "Sheet", "draw_sheet", "one_of_each"]
+from ..provenance import from_template
+from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
 
 CRITERIA = {  # what 1 and what 5 mean
     "accuracy": (
@@ -24,30 +31,42 @@ CRITERIA = {  # what 1 and what 5 mean
     "fluency": ("hardly readable", "reads as if it had been written in this language"),
 }
 SCALE = (1, 2, 3, 4, 5)
+COLUMNS = (
+    *("rater", "sheet", "segment", "candidate", "criterion", "rating"),
+    *("seconds", "version", "turn"),
+)
+"""Header of a file of ratings; the last three may be missing. turn: when the page asked, from 1."""
 Cell = tuple[int, int, str]  # segment, candidate, criterion
+HOW = (
+    "Two passes: first how fluent each text is, without its source; then how accurate, with it. Once "
+    "a source is shown, fluency stays as it is. Keys: 1 to 5 rate and go on, Backspace clears, the "
+    "arrows and Tab move, N and P turn the page."
+)
+TEXTS_ON_A_PAGE = 5
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """What everybody in a class rates: some segments, each with a few candidates, in the order in which they are shown.
+    """What everybody in a class rates: segments with candidates, in the order shown.
 
     Parameters
     ----------
-    segments : N positions in the test set. srcs : N sources. refs : N references, or none. glosses : N plain English
-        lines for the sources, or none.
-    candidates : N tuples of positions in the candidate set. texts : N tuples of their texts.
+    segments : (N,) positions in the test set
+    srcs : (N,) sources
+    candidates : (N,) tuples of positions in the candidate set
+    texts : (N,) tuples of their texts
+    glosses : (N,) word-for-word English lines for the sources, or none
     """
 
     segments: tuple[int, ...]
     srcs: tuple[str, ...]
     candidates: tuple[tuple[int, ...], ...]
     texts: tuple[tuple[str, ...], ...]
-    refs: tuple[str, ...] = ()
     glosses: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
-        """12 hex digits of what is rated, in whatever order it is shown: files of one sheet have the same."""
+        """12 hex digits of what is rated, whatever the order of the texts."""
         rated = zip(self.segments, self.srcs, self.candidates, self.texts, strict=True)
         shown = sorted(
             [i, src, *sorted(zip(ids, texts, strict=True))] for i, src, ids, texts in rated
@@ -56,93 +75,51 @@ class Sheet:
 
     @property
     def rows(self) -> list[Cell]:
-        """(segment, candidate, criterion) of every rating that is asked for, in the order of the sheet.
+        """(segment, candidate, criterion) of every requested rating, in the order of the sheet.
 
         >>> Sheet((7,), ("Yes.",), ((3, 1),), (("Ja.", "Doch."),)).rows[1:3]
         [(7, 3, 'fluency'), (7, 1, 'accuracy')]
         """
         shown = zip(self.segments, self.candidates, strict=True)
-        return [
-            (i, candidate, criterion)
-            for i, ids in shown
-            for candidate in ids
-            for criterion in CRITERIA
-        ]
+        return [(i, k, name) for i, ids in shown for k in ids for name in CRITERIA]
 
 
 def draw_sheet(
-    test: TestSet | Sequence[str],
+    test: TestSet,
     cands: CandidateSet,
     n_segments: int,
     n_candidates: int,
     *,
     rng: np.random.Generator,
 ) -> Sheet:
-    """Draw segments, and for each some candidates of different systems with different texts, in random order.
+    """Draw segments, and for each candidates of different systems with different texts.
 
-    Systems (tags of the candidates; "A | B" is of both) that were drawn less often so far go first: all are seen about
-    equally often.
-
-    Parameters
-    ----------
-    n_segments : on the sheet. n_candidates : of each segment.
-
-    Raises
-    ------
-    DataError where too few segments have so many different candidates.
+    Systems (tags of the candidates; "A | B" counts for both) drawn least often so far go first.
     """
-    srcs = checks.texts("sources", test.srcs if isinstance(test, TestSet) else test)
-    cands.require(len(srcs), "candidates")
-    if n_segments < 1 or n_candidates < 1:
-        raise DataError(
-            f"{n_segments} segments with {n_candidates} candidates each: both must be at least 1."
-        )
+    cands.require(len(test), "candidates")
     drawn: Counter[str] = Counter()
     chosen: dict[int, tuple[int, ...]] = {}
-    for i in rng.permutation(len(srcs)).tolist():
+    for i in rng.permutation(len(test)).tolist():
         if len(chosen) == n_segments:
             break
-        rows = _different(
-            cands, rng.permutation(np.flatnonzero(cands.segment == i)).tolist(), drawn, n_candidates
-        )
+        rows = rng.permutation(np.flatnonzero(cands.segment == i)).tolist()
+        rows = _different(cands, rows, drawn, n_candidates)
         if len(rows) == n_candidates:
             chosen[i] = tuple(rng.permutation(rows).tolist())
             drawn.update(system for row in rows for system in _systems(cands, row))
-    if len(chosen) < n_segments:
-        raise DataError(
-            f"{len(chosen)} of {len(srcs)} segments have {n_candidates} different candidates of "
-            f"different systems, and {n_segments} are wanted; ask for fewer."
-        )
+    if not 0 < n_segments == len(chosen) or n_candidates < 1:
+        need = f"{n_segments} segments with {n_candidates} different candidates each"
+        raise DataError(f"rating sheet: got {len(chosen)} segments, expected {need}. Reduce them.")
     segments = tuple(sorted(chosen))
-    reference = getattr(test, "reference", None)
-    refs = (
-        tuple(test.refs[reference][i] for i in segments)
-        if isinstance(test, TestSet) and reference
-        else ()
-    )
-    glosses = (
-        tuple(test.glosses[i] for i in segments)
-        if isinstance(test, TestSet) and test.glosses
-        else ()
+    srcs, glosses = (
+        tuple(some[i] for i in segments) if some else () for some in (test.srcs, test.glosses)
     )
     texts = tuple(tuple(cands.texts[row] for row in chosen[i]) for i in segments)
-    return Sheet(
-        segments,
-        tuple(srcs[i] for i in segments),
-        tuple(chosen[i] for i in segments),
-        texts,
-        refs,
-        glosses,
-    )
+    return Sheet(segments, srcs, tuple(chosen[i] for i in segments), texts, glosses)
 
 
 def one_of_each(test: TestSet, n_candidates: int) -> list[str]:
-    """The systems that a class rates unless it names others: one of each category, or all where these are too few.
-
-    Parameters
-    ----------
-    n_candidates : translations of a segment on the sheet, each by another system.
-    """
+    """Return one system of each category, or all systems where these are fewer than needed."""
     first = {test.categories[name]: name for name in sorted(test.systems, reverse=True)}
     return sorted(first.values()) if len(first) >= n_candidates else list(test.systems)
 
@@ -153,14 +130,130 @@ def _systems(cands: CandidateSet, row: int) -> tuple[str, ...]:
 
 
 def _different(cands: CandidateSet, rows: list[int], drawn: Counter[str], n: int) -> list[int]:
-    """At most n of these candidates, those of the systems drawn least often first; no system and no text twice."""
+    """At most n of these candidates, the least drawn first; no system and no text twice."""
     taken: list[int] = []
     for row in sorted(rows, key=lambda row: max(drawn[system] for system in _systems(cands, row))):
-        own = set(systems_of(cands.tags[row]))
-        same = any(
-            own & set(systems_of(cands.tags[k])) or cands.texts[row] == cands.texts[k]
-            for k in taken
-        )
-        if not same and cands.texts[row].strip() and len(taken) < n:
+        own, text = {*systems_of(cands.tags[row])}, cands.texts[row]
+        same = any(own & {*systems_of(cands.tags[k])} or text == cands.texts[k] for k in taken)
+        if not same and text.strip() and len(taken) < n:
             taken.append(row)
     return taken
+
+
+def rating_sheet(
+    test: TestSet,
+    cands: CandidateSet,
+    *,
+    n_segments: int = 5,
+    n_candidates: int = 3,
+    rng: np.random.Generator,
+    title: str = "",
+    hand_in: bool = True,
+) -> RatingSheet:
+    """Make a sheet on which one person rates fluency first, then accuracy, by keyboard or mouse.
+
+    Parameters
+    ----------
+    cands : CandidateSet
+        Tagged with their systems, which are not shown.
+    n_segments, n_candidates : int
+        How many are drawn; the same rng draws the same sheet.
+    hand_in : bool
+        Whether the page has a pseudonym and a button to save.
+    """
+    sheet = draw_sheet(test, cands, n_segments, n_candidates, rng=rng)
+    checks.whole("n_candidates", n_candidates, 1, len(LETTERS))
+    target, source = (NAMES.get(code, "") for code in (test.trg_lang, test.src_lang))
+    sources = f", their sources in {source}" if source else ""
+    only = f"The texts to rate are in {target}{sources}; only these words are in English."
+    shown = zip(sheet.segments, sheet.srcs, sheet.candidates, sheet.texts, strict=True)
+    segments: list[dict] = [
+        {"id": i, "src": src, "candidates": list(ids), "texts": list(texts)}
+        for i, src, ids, texts in shown
+    ]
+    for one, gloss in zip(segments, sheet.glosses, strict=False):
+        one["gloss"] = gloss
+    data = {
+        "title": title,
+        "hand_in": hand_in,
+        "sheet": sheet.id,
+        "version": __version__,
+        "columns": list(COLUMNS),
+        "how": HOW,
+        "languages": only if target not in ("", "English") else "",
+        "criteria": [[name, *ends] for name, ends in CRITERIA.items()],
+        "points": list(SCALE),
+        "langs": [html_lang(test.src_lang), html_lang(test.trg_lang)],
+        "segments": segments,
+        "alone": _alone(sheet, rng),
+        "blind": "fluency",
+    }
+    widget = RatingSheet(**_blank(data), **without_kernel())
+    widget.sheet = sheet
+    return widget
+
+
+class RatingSheet(Widget):
+    """The widget that `rating_sheet` makes.
+
+    Attributes
+    ----------
+    ratings : list
+        1 to 5 or None for every row of `sheet.rows`.
+    seconds : list
+        Time of each rating since the previous one, or None.
+    rater : str
+        The pseudonym.
+    place : int
+        The page shown: first texts alone, then a page for each segment.
+    sources_shown : bool
+        Whether a page with sources was reached; fluency is closed from then on.
+    """
+
+    _esm = module("rating_sheet.js")
+    _css = styles("rating_sheet.css")
+    noun = "rating sheet"
+    sheet: Sheet
+    rater = traitlets.Unicode("").tag(sync=True)
+    ratings: Any = traitlets.List().tag(sync=True)
+    seconds: Any = traitlets.List().tag(sync=True)
+    place = traitlets.Int(0).tag(sync=True)
+    sources_shown = traitlets.Bool(False).tag(sync=True)
+
+    @traitlets.validate("ratings")
+    def _valid_ratings(self, proposal: Any) -> Any:
+        given, n = list(proposal["value"]), _asked(self.data)
+        if len(given) != n or not {*given} <= {None, *SCALE}:
+            raise DataError(f"ratings: got {given!r:.60}, expected {n} of 1 to 5 or None.")
+        return given
+
+    def fragment(self) -> str:
+        """HTML of the empty sheet: an exported page does not show who rated."""
+        return super(RatingSheet, RatingSheet(**_blank(self.data), **detached())).fragment()
+
+    def __repr__(self) -> str:
+        rated = sum(rating is not None for rating in self.ratings)
+        return f"RatingSheet({self.data['sheet']}: {rated} of {len(self.ratings)} ratings)"
+
+    def static_html(self) -> str:
+        return from_template("rating_sheet.html", data=self.data, letters=LETTERS)
+
+
+def _alone(sheet: Sheet, rng: np.random.Generator) -> list[list[list[int]]]:
+    """Pages of [segment, candidate] places in shuffled order, no page with two of one source."""
+    n_segments, n_pages = len(sheet.segments), -(-len(sheet.segments) // TEXTS_ON_A_PAGE)
+    rounds = (rng.permutation(n_segments) for _ in sheet.candidates[0])
+    return [
+        [[segment, k] for segment in page.tolist()]
+        for k, order in enumerate(rounds)
+        for page in np.array_split(order, n_pages)
+    ]
+
+
+def _asked(data: dict[str, Any]) -> int:
+    return sum(len(one["texts"]) * len(data["criteria"]) for one in data.get("segments", ()))
+
+
+def _blank(data: dict[str, Any]) -> dict[str, Any]:
+    """The traits of a sheet before the first rating."""
+    return {"data": data, "ratings": [None] * _asked(data), "seconds": [None] * _asked(data)}

@@ -23,16 +23,7 @@ COMMANDS = {
     "data": "list the data sets with their licence and place, or download some",
     "run": "execute notebooks by papermill; writes executed notebooks and self-contained HTML",
     "site": "one offline folder from the executed notebooks, to open by double click",
-    "students": (
-        "write the notebooks without their solutions for students, and with them for the teacher"
-    ),
-    "sheet": (
-        "write the rating sheet of a class, and the page that draws its plane from the "
-        "raters' files"
-    ),
-    "teachers": (
-        "write ten slides, an A4 handout and the expected answers, from the executed notebooks"
-    ),
+    "sheet": "write the rating sheet of a class as one offline page",
     "score": "score system outputs: a row per system and metric, or per segment",
     "generate": (
         "draw candidates: K samples per source from a translation or language model, resumable"

@@ -1,10 +1,17 @@
-"""`anhelpers site`: the executed collection as one folder to open by double click."""
+"""`anhelpers site`: the executed collection as one folder of linked offline pages."""
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import options as shared
+
+if TYPE_CHECKING:
+    from ..notebooks import About
 
 EXAMPLE = "anhelpers site --built build --out build/site"
 
@@ -15,15 +22,56 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", default="build/site", metavar="DIR", help="the site (default: build/site)"
     )
-    parser.add_argument(
-        "--no-solutions",
-        action="store_true",
-        help="leave out solutions and checks, also from the pages' source, for students",
-    )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write it and print the path of its first page."""
-    from ..classroom import site
+    """Copy the page of each notebook with links to its neighbours; write and print index.html.
 
-    print(site.write_site(args.built, args.out, solutions=not args.no_solutions))
+    The folder is replaced only when the new one is complete.
+    """
+    import tempfile
+
+    from ..data.writing import make_folder, replace_folder, write_text
+    from ..errors import DataError
+    from ..notebooks import about, notebook_paths
+    from ..pages import linked
+    from ..provenance import from_template, in_page
+
+    books = _in_order([about(path) for path in notebook_paths()])
+    for one in books:
+        if not (page := Path(args.built, f"{one.name}.html")).is_file():
+            raise DataError(
+                f"not found; execute it first (anhelpers run --out {args.built}).", page
+            )
+    out = Path(args.out)
+    pages = {"index.html", *(f"{one.name}.html" for one in books)}
+    if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:
+        raise DataError(f"holds '{strange[0]}', expected an empty folder or an old site.", out)
+    make_folder(out.parent)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".site.") as folder:
+        fresh = Path(folder, "site")
+        fresh.mkdir()
+        for i, one in enumerate(books):
+            page = linked(Path(args.built, f"{one.name}.html").read_text(encoding="utf-8"))
+            head, body, rest = re.split("(<body[^>]*>)", page, maxsplit=1)
+            inside, _, end = rest.rpartition("</body>")
+            beside = {"before": books[i - 1] if i else None, "after": (*books, None)[i + 1]}
+            parts = {"head": head + body, "inside": inside, "end": end, **beside}
+            write_text(fresh / f"{one.name}.html", from_template("site_notebook.html", **parts))
+        titles = {one.name: one.title for one in books}
+        index = from_template("site_index.html", books=books, titles=titles)
+        write_text(fresh / "index.html", in_page(index))
+        replace_folder(fresh, out)
+    print(out / "index.html")
+
+
+def _in_order(books: Sequence[About]) -> list[About]:
+    """The notebooks by name, each after those to be read before it."""
+    left = sorted(books, key=lambda one: one.name)
+    done: list[About] = []
+    while left:
+        waiting = {one.name for one in left}
+        following = next((one for one in left if not waiting & {*one.before}), left[0])
+        left.remove(following)
+        done.append(following)
+    return done

@@ -1,9 +1,8 @@
-// The rating sheet: texts alone for fluency, then with their sources for accuracy, by keyboard or mouse; saved by the kernel
-// or by the page, and kept by the browser until then. classroom/files.py writes the very same file.
-
-const PATIENCE = 4000; // milliseconds that a kernel may take to save
+// The rating sheet: texts alone for fluency, then with their sources for accuracy, by keyboard or mouse. The page saves the
+// file that classroom/ratings.py reads; until then the browser keeps the ratings.
 
 const ANEW = "start over", REALLY = "really delete these ratings?";
+const NAME = /^[^=+\-@'\s",;./\\][^",;/\\]{0,39}$/u; // a pseudonym that a CSV cell and a file name can hold
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
@@ -27,25 +26,6 @@ function csvOf(data, rows, rater, ratings, seconds) {
   const lines = rows.map((row, k) => [rater, data.sheet, row.segment, row.candidate, row.criterion, ratings[k] ?? "",
     seconds[k] === null ? "" : seconds[k].toFixed(1), data.version, row.turn].join(","));
   return [data.columns.join(","), ...lines].join("\n") + "\n";
-}
-
-function readBack(text, data, rows) { // {rater, ratings, seconds} of a file that was saved, or {problem}
-  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/).filter((line) => line.trim() && !/^sep=/i.test(line));
-  const split = (line) => line.split(/[,;\t]/).map((cell) => cell.replace(/^"(.*)"$/, "$1").trim());
-  const at = Object.fromEntries(split(lines[0] || "").map((name, i) => [name.toLowerCase(), i]));
-  if (data.columns.slice(0, 6).some((name) => !(name in at))) return { problem: "This is no file of ratings." };
-  const cells = lines.slice(1).map(split), raters = [...new Set(cells.map((row) => row[at.rater]))];
-  if (cells.some((row) => row[at.sheet] !== data.sheet)) return { problem: "These ratings are of another sheet." };
-  if (raters.length !== 1) return { problem: "This file has not the ratings of one rater." };
-  const key = (segment, candidate, criterion) => `${segment} ${candidate} ${criterion}`;
-  const found = new Map(cells.map((row) => [key(row[at.segment], row[at.candidate], row[at.criterion]), row]));
-  const of = (name) => rows.map((row) => {
-    const cell = found.get(key(row.segment, row.candidate, row.criterion))?.[at[name]];
-    return cell && isFinite(cell) ? +cell : null;
-  });
-  const ratings = of("rating");
-  if (ratings.some((r) => r !== null && !data.points.includes(r))) return { problem: "A rating is not 1 to 5." };
-  return { rater: raters[0], ratings, seconds: of("seconds") };
 }
 
 // ---- what is on the page
@@ -75,17 +55,6 @@ function sectionOf(data, page, rows, said, id) { // texts alone, or a source, it
 function sourceOf(data, segment) { // what stands above the translations of a source
   const shown = [make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, segment.src)];
   if (segment.gloss) shown.push(glossOf(segment.gloss));
-  if (segment.ref) {
-    const ref = make("p", { dir: "auto", ...langOf(data, 1) }, segment.ref);
-    const show = make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show a reference");
-    ref.hidden = true;
-    show.addEventListener("click", () => {
-      ref.hidden = !ref.hidden;
-      show.setAttribute("aria-expanded", !ref.hidden);
-      show.textContent = ref.hidden ? "show a reference" : "hide the reference";
-    });
-    shown.push(div("ref", show, ref));
-  }
   return shown;
 }
 
@@ -107,11 +76,9 @@ function controls(data, id) {
     value: make("output", { class: "anx-value", "aria-live": "off" }),
     name: make("input", { type: "text", id: id + "-name", maxlength: 40, autocomplete: "off", spellcheck: "false", ...QUIET }),
     save: make("button", { type: "button", class: "anx-save", ...QUIET }, "Save"),
-    open: make("input", { type: "file", id: id + "-open", accept: ".csv,text/csv", ...QUIET }),
     anew: make("button", { type: "button", class: "anx-anew", ...QUIET }, ANEW),
     status: make("div", { class: "anx-status", role: "status" }),
   };
-  ui.openBox = span("pair anx-open", make("label", { for: ui.open.id }, "go on with a saved file:"), ui.open);
   ui.how = div("how", make("p", {}, data.how), ...(data.languages ? [make("p", {}, data.languages)] : []),
     ...data.criteria.map(([name, low, high]) =>
       make("p", { "data-of": name }, make("b", {}, capital(name) + ":"), ` 1 = ${low}; 5 = ${high}.`)));
@@ -119,7 +86,7 @@ function controls(data, id) {
     span("pair", ui.anew, ui.count, ui.value));
   ui.foot = make("div", { class: "anx-foot" },
     div("pair", make("label", { for: ui.name.id }, "pseudonym"), ui.name, ui.save),
-    span("note", "No real name is needed. Take one that nobody else has, and remember it."), ui.openBox);
+    span("note", "No real name is needed. Choose one that nobody else has."));
   ui.paper = div("paper", `sheet ${data.sheet}`);
   return ui;
 }
@@ -135,8 +102,6 @@ function render({ model, el }) {
   const radios = rows.map((_, k) => [...root.querySelectorAll(`input[data-row="${k}"]`)]);
   const shown = () => model.get("sources_shown");
   const place = () => clamp(model.get("place"), shown() ? first : 0, pages.length - 1);
-  const named = new RegExp(data.name.pattern, "u");
-  const kernel = () => model.get("file") !== "";
   const blanks = (list) => list.filter((k) => model.get("ratings")[k] === null).length;
   let since = performance.now(), unsaved = false, stored = false, warned = false;
 
@@ -162,8 +127,7 @@ function render({ model, el }) {
     ui.after.textContent = page === first - 1 ? "on to accuracy ▶" : "next ▶";
     if (document.activeElement !== ui.name) ui.name.value = model.get("rater");
     ui.foot.hidden = data.hand_in === false;
-    ui.openBox.hidden = kernel();
-    ui.anew.hidden = kernel() || !rated;
+    ui.anew.hidden = !rated;
     root.dataset.rated = rated;
   }
 
@@ -193,7 +157,7 @@ function render({ model, el }) {
     if (line + 1 < pages[page].rows.length) focusOn(pages[page].rows[line + 1]);
     else if (page + 1 < pages.length) ui.after.focus();
     else if (ui.foot.hidden) focusOn(k);
-    else if (named.test(ui.name.value.trim())) ui.save.focus();
+    else if (NAME.test(ui.name.value.trim())) ui.save.focus();
     else ui.name.focus();
   }
 
@@ -222,34 +186,26 @@ function render({ model, el }) {
     focusOn(list[clamp(rows[k].line + by, 0, list.length - 1)]);
   }
 
-  // ---- what the browser keeps, for a page that is loaded again; a kernel keeps it itself
-  const KEPT = `anhelpers rating sheet ${data.sheet}`;
+  // ---- what the browser keeps, for a page that is loaded again
+  const KEPT = `anhelpers rating sheet ${data.sheet}`, TRAITS = ["rater", "seconds", "ratings", "sources_shown", "place"];
 
   function keep() {
-    if (kernel()) return;
-    const csv = csvOf(data, rows, "kept", model.get("ratings"), model.get("seconds"));
     try {
-      localStorage.setItem(KEPT, JSON.stringify({ csv, rater: model.get("rater"), place: place(), shown: shown() }));
+      localStorage.setItem(KEPT, JSON.stringify(Object.fromEntries(TRAITS.map((key) => [key, model.get(key)]))));
       stored = true;
-    } catch { stored = false; } // a browser that keeps nothing: the page asks before it is left
+    } catch { stored = false; } // without storage the page warns before it is left
   }
 
   function restore() {
-    if (kernel() || model.get("ratings").some((r) => r !== null)) return;
+    if (model.get("ratings").some((r) => r !== null)) return;
     let kept = null;
     try { kept = JSON.parse(localStorage.getItem(KEPT)); } catch { return; }
-    const found = kept && readBack(String(kept.csv), data, rows);
-    if (!found || found.problem) return;
-    const n = found.ratings.filter((r) => r !== null).length, rater = String(kept.rater || "");
-    if (!n) return;
-    model.set("rater", rater);
-    model.set("seconds", found.seconds);
-    model.set("ratings", found.ratings);
-    model.set("sources_shown", Boolean(kept.shown));
-    put(model, "place", clamp(Math.trunc(kept.place) || 0, 0, pages.length - 1));
+    if (kept?.ratings?.length !== rows.length || kept.ratings.every((r) => r === null)) return;
+    for (const key of TRAITS) model.set(key, kept[key]);
+    model.save_changes();
     stored = true;
     paint();
-    say(`This browser kept ${n} of ${rows.length} ratings${rater ? ` of ${rater}` : ""}: go on, or start over if they are not yours.`);
+    say(`This browser kept ${root.dataset.rated} of ${rows.length} ratings${kept.rater ? ` of ${kept.rater}` : ""}: go on, or start over if they are not yours.`);
   }
 
   function anew() {
@@ -264,56 +220,19 @@ function render({ model, el }) {
     say("");
   }
 
-  // ---- files
-  function saveHere(rater, why) {
-    const file = `ratings_${data.sheet}_${rater.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_")}.csv`;
-    download(file, csvOf(data, rows, rater, model.get("ratings"), model.get("seconds")));
-    unsaved = false;
-    say(`${why}Saved ${root.dataset.rated} of ${rows.length} ratings as a download: ${file}. Hand that file in.`);
-  }
-
   function save() {
-    const rater = ui.name.value.trim();
-    ui.name.setAttribute("aria-invalid", !named.test(rater));
-    if (!named.test(rater)) {
-      say(rater ? data.name.bad : data.name.none, true);
+    const rater = ui.name.value.trim(), fits = NAME.test(rater);
+    ui.name.setAttribute("aria-invalid", !fits);
+    if (!fits) {
+      say(rater ? "A pseudonym has at most 40 characters, none of \" , ; / \\, and starts with a letter or digit." : "Enter a pseudonym before you save.", true);
       ui.name.focus();
       return;
     }
-    model.set("rater", rater);
-    if (!kernel()) {
-      model.save_changes();
-      saveHere(rater, "");
-      return;
-    }
-    const asked = model.get("asked") + 1;
-    say("Saving …");
-    put(model, "asked", asked);
-    setTimeout(() => {
-      if ((model.get("answer")[0] || 0) < asked) saveHere(rater, "The kernel is busy or gone. ");
-    }, PATIENCE);
-  }
-
-  function answered() {
-    const [asked, text] = model.get("answer");
-    if (asked !== model.get("asked")) return;
-    const fine = text.startsWith("Saved");
-    if (fine) unsaved = false;
-    say(text, !fine);
-  }
-
-  async function goOnWith(file) {
-    const found = readBack(await file.text(), data, rows);
-    ui.open.value = "";
-    if (found.problem) { say(`${file.name}: ${found.problem}`, true); return; }
-    for (const key of ["rater", "seconds"]) model.set(key, found[key]);
-    const sourced = found.ratings.some((r, k) => r !== null && rows[k].page >= first);
-    model.set("sources_shown", shown() || sourced);
-    put(model, "ratings", found.ratings);
+    put(model, "rater", rater);
+    const file = `ratings_${data.sheet}_${rater.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_")}.csv`;
+    download(file, csvOf(data, rows, rater, model.get("ratings"), model.get("seconds")));
     unsaved = false;
-    keep();
-    paint();
-    say(`Read ${file.name}: ${root.dataset.rated} of ${rows.length} ratings.`);
+    say(`Saved ${root.dataset.rated} of ${rows.length} ratings as a download: ${file}. Hand that file in.`);
   }
 
   // ---- where the hand goes
@@ -339,13 +258,11 @@ function render({ model, el }) {
   ui.anew.addEventListener("blur", () => { ui.anew.textContent = ANEW; });
   ui.name.addEventListener("keydown", (event) => { if (event.key === "Enter") save(); });
   ui.save.addEventListener("click", save);
-  ui.open.addEventListener("change", () => { if (ui.open.files.length) goOnWith(ui.open.files[0]); });
   keepKeys(root);
-  const guard = (event) => { if (unsaved && !stored && !ui.foot.hidden && !kernel() && root.isConnected) event.preventDefault(); };
+  const guard = (event) => { if (unsaved && !stored && !ui.foot.hidden && root.isConnected) event.preventDefault(); };
   window.addEventListener("beforeunload", guard);
 
-  const painted = ["ratings", "place", "rater", "file", "sources_shown"].map((key) => [`change:${key}`, paint]);
-  const end = follow(model, [...painted, ["change:answer", answered]]);
+  const end = follow(model, ["ratings", "place", "rater", "sources_shown"].map((key) => [`change:${key}`, paint]));
   restore();
   paint();
   return () => { end(); window.removeEventListener("beforeunload", guard); document.removeEventListener("keydown", wake); };

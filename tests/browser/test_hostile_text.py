@@ -11,12 +11,10 @@ import pytest
 from anhelpers import cli
 from anhelpers.charts.offline import interactive, save, to_svg
 from anhelpers.charts.systems import plot_systems
-from anhelpers.classroom.site import _index, _linked
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.data.ratings import read_ratings
 from anhelpers.exact import Problem, solve_curve
 from anhelpers.frontier import oracle_curve
-from anhelpers.notebooks import About
 from anhelpers.report import write_page
 from anhelpers.stats import holm
 
@@ -164,7 +162,7 @@ def mqm(tmp_path):
 
 
 def raters():
-    from anhelpers.classroom.rating_sheet import rating_sheet
+    from anhelpers.classroom.sheet import rating_sheet
 
     n = len(HOSTILE)
     test = TestSet("t", "en-de", tuple(HOSTILE), refs={"refA": tuple(HOSTILE[::-1])})
@@ -177,7 +175,6 @@ def raters():
         n_candidates=2,
         rng=np.random.default_rng(0),
         title=TITLE,
-        reference=True,
     )
 
 
@@ -351,19 +348,6 @@ def test_a_drawing_is_well_formed_and_holds_no_script(systems):
         key for element in svg.iter() for key in element.attrib if key.lower().startswith("on")
     ]
     assert TITLE[:20] in "".join(svg.itertext())
-
-
-def test_a_site_of_notebooks_with_hostile_titles(page, tmp_path):
-    told = [About(f"n{i}", text, 5, (text,), text) for i, text in enumerate(HOSTILE)]
-    (tmp_path / "index.html").write_text(_index(told), encoding="utf-8")
-    seen = opened(page, tmp_path / "index.html")
-    assert [text for text in HOSTILE if seen.count(flat(text)) < 2] == []
-    (tmp_path / "n1.html").write_text(
-        _linked("<html><body><p>x</p></body></html>", told, 1), encoding="utf-8"
-    )
-    seen = opened(page, tmp_path / "n1.html")
-    assert flat(HOSTILE[0]) in seen
-    assert flat(HOSTILE[2]) in seen
 
 
 @pytest.fixture

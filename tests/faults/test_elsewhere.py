@@ -119,7 +119,6 @@ def closed(small_disk):
         [*SCORE, "-o", "x.csv"],
         [*SCORE, "-o", "new/x.csv"],
         [*SCORE, "--mme", "set"],
-        ["students", "--out", "."],
         ["site", "--built", ".", "--out", "site"],
         ["store", "export", "x.parquet", "--store", "scores.sqlite"],
         ["store", "prune", "--signature", "s", "--store", "scores.sqlite"],

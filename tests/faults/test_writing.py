@@ -23,8 +23,6 @@ from anhelpers import cli
 from anhelpers.candidates.draw import SourceDraws
 from anhelpers.candidates.resume import draw_to_file
 from anhelpers.charts import offline
-from anhelpers.classroom import site
-from anhelpers.classroom.rating_sheet import rating_sheet
 from anhelpers.data import bundled, from_systems, load, read_plain, write_candidates
 from anhelpers.notebooks import about, notebook_paths
 from anhelpers.report import write_page, write_tables
@@ -76,18 +74,6 @@ def _teaching():
     return load("teaching")
 
 
-def _rate(variant):
-    test = _teaching()
-    sheet = rating_sheet(test, from_systems(test), rng=np.random.default_rng(3))
-    if Path("out/Mo.csv").exists():
-        sheet.resume("out/Mo.csv")
-    ratings = list(sheet.ratings)
-    ratings[0 if variant == "old" else 1] = 4
-    sheet.rater, sheet.ratings = "Mo", ratings
-    sheet.save_ratings("out/Mo.csv")
-    sheet.save("out/sheet.html")
-
-
 def _report(variant):
     table = pd.DataFrame({"system": [variant], "accuracy": [1.0]})
     write_tables("out", {"systems": table, "pairs": table})
@@ -97,11 +83,6 @@ def _report(variant):
 def _chart(variant):
     offline.to_svg = lambda chart: _fixed_svg(chart).replace("></svg>", f"><!--{variant}--></svg>")
     offline.save(None, "out/chart.svg", inches=3.3)
-
-
-def _site(variant):
-    site.notebook_paths, site.about = lambda: list(ABOUT), ABOUT.__getitem__
-    site.write_site(f"built-{variant}", "out/site")
 
 
 CASES = {
@@ -140,8 +121,6 @@ CASES = {
         "-o",
         "out/x.csv",
     ],
-    "students": lambda v: ["students", NAMES[v == "new"], "--out", "out"],
-    "site": lambda v: lambda: _site(v),
     "store export": lambda v: [
         "store",
         "export",
@@ -154,7 +133,6 @@ CASES = {
     "candidates jsonl": lambda v: lambda: _candidates(v, ".jsonl"),
     "candidates parquet": lambda v: lambda: _candidates(v, ".parquet"),
     "draw to file": lambda v: lambda: _draw(v),
-    "ratings and sheet": lambda v: lambda: _rate(v),
     "report": lambda v: lambda: _report(v),
     "chart": lambda v: lambda: _chart(v),
 }
@@ -280,7 +258,6 @@ def test_without_room_from_any_step_on_it_is_told_and_nothing_is_left_over(case,
 TIMES = [
     *((case, 1) for case in sorted(set(CASES) - ALIKE)),
     ("score mme", 2),
-    ("site", 2),
     ("draw to file", 2),
 ]
 
@@ -326,9 +303,7 @@ def test_a_file_that_outgrows_the_disk_is_told_and_removed(case, child, faults):
     assert refused
 
 
-@pytest.mark.parametrize(
-    "case", sorted(set(CASES) - ALIKE - {"mqm", "report", "students"}), indirect=True
-)
+@pytest.mark.parametrize("case", sorted(set(CASES) - ALIKE - {"mqm", "report"}), indirect=True)
 def test_two_at_once_leave_what_one_of_them_writes(case, child, faults):
     """One is stopped at each of its steps in turn, while the other runs; then it goes on."""
     for k in range(200):

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from anhelpers import data
-from anhelpers.classroom.files import ratings_csv, read_class_ratings, write_ratings
+from anhelpers.classroom import read_class_ratings, write_ratings
 from anhelpers.data.candidates import read_candidate_file, read_candidates, write_candidates
 from anhelpers.data.mqm_tables import DIMENSIONS, load_scheme, load_weights
 from anhelpers.data.numbers import read_logprobs, read_numbers
@@ -335,11 +335,11 @@ XMI = {
     for folder, files in (("test", SCORES), ("features", FEATURES))
     for file, by in files.values()
 }
-CLASS = ratings_csv(
-    "Mo",
-    "4b54",
-    [(0, 1, "accuracy", 4, 2.5), (0, 1, "fluency", None, None), (3, 2, "fluency", 1, 1)],
-)
+CLASS = """rater,sheet,segment,candidate,criterion,rating,seconds,version,turn
+Mo,4b54,0,1,accuracy,4,2.5,0.1,
+Mo,4b54,0,1,fluency,,,0.1,
+Mo,4b54,3,2,fluency,1,1.0,0.1,
+"""
 MANIFEST = "\t".join(
     ["dataset", "file", "repo", "commit", "path", "size", "git_blob_sha1", "sha256", "licence"]
 )

@@ -431,7 +431,7 @@ FORMATS = {
         Format(
             "book.ipynb",
             {"parameters_of": notebooks.parameters_of},
-            ("run book.ipynb --out out", "students book.ipynb --out out"),
+            ("run book.ipynb --out out",),
         ),
         *(
             Format(name, {"scores": lambda p, m=metric: _given(m, p)}, (f"{GIVEN} {metric}",))

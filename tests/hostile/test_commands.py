@@ -164,8 +164,6 @@ ARGUMENTS = {  # what is typed -> what the message says
     "run book.ipynb --out src.txt": "folder",
     "run book.ipynb --out .": "replace|input",
     "run src.txt": "unknown notebook",
-    "students nosuch": "unknown notebook",
-    "students book.ipynb --out src.txt": "folder",
     "site --built wmt --out out": "is not there",
     "site --built wmt --out src.txt": "folder|file",
     "train-lm missing.txt model": "no such file",

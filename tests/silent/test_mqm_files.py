@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 import zstandard
 
-from anhelpers.classroom import read_class_ratings
 from anhelpers.cli import main
 from anhelpers.data import (
     bundled,
@@ -484,12 +483,6 @@ def test_a_column_that_is_there_twice_is_refused(write, name):
 
 def test_a_column_that_is_there_twice_is_refused_in_other_tables(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text(
-        "rater,sheet,segment,candidate,criterion,rating,rating\nAnn,4b54,0,0,accuracy,1,5\n",
-        "utf-8",
-    )
-    with pytest.raises(DataError, match="line 1: columns 6 and 7 are both called 'rating'"):
-        read_class_ratings(path)
     path.write_text("pair\tsystem\tmetric\tscore\tscore\nen-de\tA\tbleu\t1\t2\n", "utf-8")
     with pytest.raises(DataError, match="line 1: columns 4 and 5 are both called 'score'"):
         read_system_scores(path, "en-de")
@@ -743,15 +736,6 @@ def test_ids_that_count_anew_in_each_document_take_each_row_of_a_test_set_once(w
     ratings = read_ratings(path, texts=True)
     join = join_ratings(rated_texts(ratings, "en-de", "A"), ratings)
     assert sorted(join.rows) == [0, 1]
-
-
-def test_one_file_of_a_class_under_two_names_is_noted(tmp_path):
-    header = "rater,sheet,segment,candidate,criterion,rating,seconds,version\n"
-    for rater, more in (("Ann", 0), ("Bea", 0), ("Cy", 1)):
-        rows = [f"{rater},4b54,0,{i},accuracy,{i % 5 + 1},{2.5 + i + more},0.1\n" for i in range(4)]
-        (tmp_path / f"{rater}.csv").write_text(header + "".join(rows), "utf-8")
-    (note,) = read_class_ratings(tmp_path).notes
-    assert note.startswith("Ann and Bea gave the same ratings in the same seconds")
 
 
 # ---- one name in two spellings

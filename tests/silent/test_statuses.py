@@ -102,7 +102,6 @@ BASES = {
     "data": [],
     "fetch": ["--offline"],
     "store": ["--store", "scores.sqlite"],
-    "students": ["nosuch"],
     "site": [],
     "train-lm": ["src.txt", "model"],
     "train-critic": ["src.txt", "ref.txt", "model"],
@@ -275,17 +274,6 @@ def test_a_parameter_of_the_right_kind_is_passed_on():
     assert notebooks.check_parameters([path], given)[path] == wanted
     with pytest.raises(DataError, match=r"parameter mine: \{1\} \(set\) is no text"):
         notebooks.check_parameters([path], {"mine": {1}})
-
-
-def test_a_students_notebook_that_is_no_text_is_somebodys_work(ran, here):
-    pytest.importorskip("nbformat")
-    (here / "class" / "students").mkdir(parents=True)
-    mine = here / "class" / "students" / "book.ipynb"
-    mine.write_bytes("schöne Lösung".encode("latin-1"))
-    status, _, err = ran("students", "book.ipynb", "--out", "class")
-    assert status == 2
-    assert "it may hold somebody's work" in err
-    assert mine.read_bytes() == "schöne Lösung".encode("latin-1")
 
 
 # -- streams -----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,330 @@
+"""Ratings of a class: one CSV file per rater, pooled into a tidy table, and the raters' agreement."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..data.text_ratings import TextRatings, load_ratings, ratings_beside
+from ..errors import DataError
+from ..estimate import Estimate
+from ..intervals import effective, few_clusters, score_intervals, student
+from ..stats import cluster_sums, resamples
+from .sheet import COLUMNS, CRITERIA, SCALE, Cell, Sheet
+
+LEVELS = ("nominal", "ordinal", "interval")
+CELL = ["segment", "candidate", "criterion"]
+# column -> what a cell of it must match; the others may be missing
+FORMS = {
+    "rater": r"[^./\\][^/\\]*",
+    "sheet": r".+",
+    "segment": r"\d{1,18}",
+    "candidate": r"\d{1,18}",
+} | {
+    "criterion": "|".join(CRITERIA),
+    "rating": r"([1-5]([.,]0*)?)?",
+}
+# an invented rater's standard deviations: of the leniency, and of a repeated rating
+LENIENCY, NOISE = 0.35, 0.6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassRatings:
+    """The ratings of several people of one sheet.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row per rater and requested rating, with the columns COLUMNS; nan where missing.
+    notes : tuple of str
+        What to print beside the ratings, such as how many are missing.
+    """
+
+    table: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        n, asked = int(self.table.rating.notna().sum()), len(self.table)
+        who = f"{len(self.raters)} rater{'s' * (len(self.raters) != 1)}"
+        return f"ClassRatings(sheet {self.table.sheet.iloc[0]}: {n} of {asked} ratings by {who})"
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """The pseudonyms, in the order of the files."""
+        return tuple(self.table.rater.unique())
+
+    def matrix(self, criterion: str) -> pd.DataFrame:
+        """Ratings by one criterion: a row per (segment, candidate), a column per rater."""
+        part = self.table[self.table.criterion == checks.one_of(criterion, CRITERIA, "criterion")]
+        wide = part.pivot(index=CELL[:2], columns="rater", values="rating")
+        return wide.reindex(columns=self.raters)
+
+
+def read_class_ratings(
+    paths: str | PathLike | Iterable[str | PathLike], sheet: Sheet | None = None
+) -> ClassRatings:
+    """Pool the files of several raters: one file, several, or all *.csv of a folder.
+
+    Separators may be commas, semicolons or tabs. Copies of a row are read once.
+
+    Parameters
+    ----------
+    sheet : Sheet, optional
+        What was to be rated: ratings of another sheet are refused, and its unrated cells are missing.
+
+    Raises
+    ------
+    DataError
+        With file and line: another sheet, an unknown candidate, a malformed cell, a missing column,
+        or two different ratings of one rater for one cell.
+    """
+    if isinstance(paths, (str, PathLike)):
+        folder = os.path.isdir(paths)
+        paths = sorted(p for p in Path(paths).glob("*.[cC][sS][vV]")) if folder else [paths]
+    if not (files := [Path(path) for path in paths]):
+        raise DataError("class ratings: got no CSV file, expected one per rater.")
+    table = pd.concat(map(_read, files), ignore_index=True)
+    wrong = table.sheet != (sheet.id if sheet else table.sheet[0])
+    if sheet is not None:
+        wrong |= ~pd.MultiIndex.from_frame(table[CELL]).isin(sheet.rows)
+    table = table.drop_duplicates(["rater", "sheet", *CELL, "rating"])
+    wrong = wrong[table.index] | table.duplicated(["rater", *CELL])
+    if wrong.any():
+        row = table[wrong].iloc[0]
+        what = f"{row.rater}, sheet {row.sheet}, segment {row.segment}, candidate {row.candidate}"
+        hint = "Another sheet, an unknown candidate, or a second rating."
+        raise DataError(f"rating: got {what}, which does not fit. {hint}", row.path, row.line)
+    return _pooled(table[list(COLUMNS)], [] if sheet is None else sheet.rows)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """One file, with the columns path and line."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            head = next(line for line in lines if line.strip())
+        mark = max(",;\t", key=head.count)
+        options = {"sep": mark, "dtype": str, "keep_default_na": False, "encoding": "utf-8-sig"}
+        table = pd.read_csv(path, **options, skip_blank_lines=False, on_bad_lines="error")
+    except (OSError, ValueError, StopIteration, csv.Error) as error:
+        raise DataError(f"class ratings: not a readable CSV file ({error}).", path) from error
+    table.columns = table.columns.str.strip().str.lower()
+    table = table.assign(path=path, line=table.index + 2)
+    if missing := [name for name in FORMS if name not in table]:
+        raise DataError(f"columns: {', '.join(missing)} missing, expected {COLUMNS}.", path, 1)
+    table = table.reindex(columns=[*COLUMNS, "path", "line"], fill_value="")
+    for name, form in FORMS.items():
+        table[name] = table[name].str.strip()
+        if (bad := ~table[name].str.fullmatch(form)).any():
+            row = table[bad].iloc[0]
+            raise DataError(f"{name}: got '{row[name]}', expected {form}.", path, row.line)
+    numbers = table[["segment", "candidate"]].astype(int)
+    for name in ("rating", "seconds", "turn"):
+        decimal = table[name].str.replace(",", ".")
+        numbers[name] = pd.to_numeric(decimal, errors="coerce").astype(float)
+    return table.assign(**numbers)
+
+
+def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
+    """Write one file per rater into an existing folder, as the page saves it; return the paths."""
+    whole = ratings.table.astype({"rating": "Int64", "turn": "Int64"})
+    paths = [Path(folder, f"{rater}.csv") for rater in ratings.raters]
+    for path, rater in zip(paths, ratings.raters, strict=True):
+        whole[whole.rater == rater].to_csv(path, index=False, float_format="%.1f")
+    return paths
+
+
+def _pooled(table: pd.DataFrame, asked: Iterable[Cell], *notes: str) -> ClassRatings:
+    """Complete the table with a row for every rater and every cell; note what is missing."""
+    cells = dict.fromkeys([*asked, *table[CELL].itertuples(index=False, name=None)])
+    whole = [(who, *cell) for who in table.rater.unique() for cell in cells]
+    full = pd.DataFrame(whole, columns=["rater", *CELL]).merge(table, "left")
+    for name in ("sheet", "version"):
+        full[name] = full[name].fillna(full.groupby("rater")[name].transform("first"))
+    lost = full.rating.isna().groupby(full.rater, sort=False).sum()
+    if n := int(lost.sum()):
+        who = ", ".join(f"{rater} {k}" for rater, k in lost.items() if k)
+        verb = "is" if n == 1 else "are"
+        notes = (*notes, f"{n} of {len(full)} ratings {verb} missing ({who}).")
+    return ClassRatings(full[list(COLUMNS)], notes)
+
+
+def invented_class(
+    sheet: Sheet,
+    rng: np.random.Generator,
+    n_raters: int = 8,
+    *,
+    following: TextRatings | str | None = None,
+    missing: float = 0.03,
+) -> ClassRatings:
+    """Simulate a class: rating = merit + leniency + noise, rounded and clipped to 1 to 5.
+
+    Parameters
+    ----------
+    n_raters : int
+        Invented students.
+    following : TextRatings or str, optional
+        Ratings of these texts from 0 to 100 (or the name of a set that has them) as merits. Without
+        them merits are random and independent of the texts.
+    missing : float
+        Share of missing ratings, 0 to 1.
+    """
+    if isinstance(following, str):
+        following = load_ratings(following) if ratings_beside(following) else None
+    if following is None:
+        merit, about = rng.normal(3.3, 1.1, len(sheet.rows)), "and they say nothing about the texts"
+    else:
+        merit, about = _merits(sheet, following), f"they follow the ratings of {following.name}"
+    leniency = rng.normal(0, LENIENCY, n_raters)
+    values = merit + leniency[:, None] + rng.normal(0, NOISE, (n_raters, len(sheet.rows)))
+    values = np.where(rng.random(values.shape) < missing, np.nan, np.clip(np.round(values), 1, 5))
+    took = np.where(np.isnan(values), np.nan, np.round(rng.gamma(4, 3, values.shape), 1))
+    table = pd.DataFrame(sheet.rows * n_raters, columns=CELL)
+    names = np.repeat([f"invented-{k + 1}" for k in range(n_raters)], len(sheet.rows))
+    table = table.assign(rater=names, sheet=sheet.id, version="invented", turn=np.nan)
+    table = table.assign(rating=values.ravel(), seconds=took.ravel())
+    return _pooled(table, (), f"These ratings are invented: nobody gave them, {about}.")
+
+
+def _merits(sheet: Sheet, following: TextRatings) -> np.ndarray:
+    """(rows,) merits of the sheet's texts from 1 to 5, in the order of `sheet.rows`."""
+    keys = zip(following.segment.tolist(), following.texts, strict=True)
+    place = {key: k for k, key in enumerate(keys)}
+    shown = [(i, t) for i, texts in zip(sheet.segments, sheet.texts, strict=True) for t in texts]
+    if unknown := [key for key in shown if key not in place]:
+        segment, text = unknown[0]
+        raise DataError(f"{following.name}: no rating of segment {segment}, text '{text:.40}'.")
+    points = {"accuracy": following.mean("accuracy"), "fluency": following.mean("naturalness")}
+    merit = np.array([points[name][place[key]] for key in shown for name in CRITERIA])
+    return SCALE[0] + (SCALE[-1] - SCALE[0]) * merit / 100
+
+
+def agreement(
+    ratings: ClassRatings,
+    criterion: str,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+    *,
+    level: str = "ordinal",
+) -> Estimate:
+    """Krippendorff's α of the raters, with a 95 % interval over resampled segments.
+
+    Each end is the farther one of the studentised bootstrap's and Student's: ratings take few values.
+
+    Parameters
+    ----------
+    criterion : str
+        "accuracy" or "fluency".
+    level : {"ordinal", "nominal", "interval"}
+        Level of measurement, which defines the distance of two ratings.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]; 1: all agree, 0: as by chance. Its n are translations with two ratings or more,
+        its n_docs their segments. nan where all ratings are equal; no interval where no two differ.
+
+    References
+    ----------
+    Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
+    """
+    wide = ratings.matrix(criterion)
+    wide = wide[wide.notna().sum(axis=1) > 1]
+    segment = wide.index.get_level_values("segment").to_numpy()
+    alpha, n_segments = krippendorff_alpha(wide, level), len(set(segment.tolist()))
+    ends: dict[str, float] = {}
+    note = few_clusters(n_segments, "segments")
+    if n_segments > 1 and alpha < 1:
+        times = resamples(segment, n_draws, rng)
+        n = _counts(wide.to_numpy(), SCALE)
+        pairs = n[:, :, None] * n[:, None, :] - n[:, :, None] * np.eye(len(SCALE))
+        pairs /= (n.sum(1) - 1)[:, None, None]
+        sums = cluster_sums(pairs.reshape(len(n), -1), times.index)[:, None]
+        score, sizes = partial(_of_coincidences, level, SCALE), np.bincount(times.index)[:, None]
+        low, high, error, _ = score_intervals(score, sums, times, sizes=sizes)
+        least, most = student(score(sums.sum(0)), error, effective(sizes))
+        lowest, highest = min(low[0], least[0]), max(high[0], most[0])
+        ends = {"low": max(-1.0, float(lowest)), "high": min(1.0, float(highest))}
+        ends["se"] = float(error[0])
+        if note:
+            note += " More segments would make the interval narrower; more raters hardly would."
+    else:
+        note = "No interval: these ratings vary too little."
+    also = (int(wide.notna().any().sum()), "raters"), (int(wide.notna().sum().sum()), "ratings")
+    counted = {"n": len(wide), "of": "translations", "n_docs": n_segments, "clusters": "segments"}
+    return Estimate(
+        f"{criterion}: α ({level})", alpha, **ends, **counted, also=also, caution=note.strip()
+    )
+
+
+def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
+    """Ordinal α of each pair of raters; nan on the diagonal, and where it is undefined."""
+    wide, names = ratings.matrix(criterion).to_numpy(), ratings.raters
+    table = np.full((len(names), len(names)), np.nan)
+    for i, j in zip(*np.tril_indices(len(names), -1), strict=True):
+        table[i, j] = table[j, i] = krippendorff_alpha(wide[:, [i, j]])
+    return pd.DataFrame(table, index=names, columns=names)
+
+
+def krippendorff_alpha(values: ArrayLike, level: str = "ordinal") -> float:
+    """Krippendorff's α, 1 − D_o / D_e: observed over expected disagreement.
+
+    Parameters
+    ----------
+    values : (units, raters) array
+        Numbers; nan where a rater gave none. Units with fewer than two ratings are skipped.
+    level : {"ordinal", "nominal", "interval"}
+        Distance of two values: how many ratings lie between; equal or not; squared difference.
+
+    Returns
+    -------
+    float
+        At most 1; nan where fewer than two different values can be compared.
+
+    References
+    ----------
+    Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, §C and §D.
+
+    >>> round(krippendorff_alpha([[1, 1], [2, 2], [1, 2]], "nominal"), 4)
+    0.4444
+    """
+    checks.one_of(level, LEVELS, "level of measurement")
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or np.isinf(table).any():
+        raise DataError("α: expected a (units, raters) table of finite numbers; nan where missing.")
+    table = table[(~np.isnan(table)).sum(1) > 1]
+    points = np.unique(table[~np.isnan(table)]).tolist()
+    if len(points) < 2:
+        return float("nan")
+    n = _counts(table, points)
+    shares = n / (n.sum(axis=1, keepdims=True) - 1)
+    sums = n.T @ shares - np.diag(shares.sum(axis=0))
+    return float(_of_coincidences(level, points, sums.ravel()))
+
+
+def _counts(values: np.ndarray, points: Sequence[float]) -> np.ndarray:
+    """(units, k) how often each value was given; two of a unit of m meet 1/(m − 1) times."""
+    return np.stack([(values == point).sum(axis=1) for point in points], axis=1).astype(float)
+
+
+def _of_coincidences(level: str, points: Sequence[float], sums: np.ndarray) -> np.ndarray:
+    """(...) α of (..., k²) sums of coincidences; nan where all ratings are equal."""
+    pairs = sums.reshape(*sums.shape[:-1], len(points), len(points))
+    n = pairs.sum(-1)
+    place = n.cumsum(-1) - n / 2 if level == "ordinal" else np.asarray(points, dtype=float)
+    far = (place[..., :, None] - place[..., None, :]) ** 2
+    if level == "nominal":
+        far = 1.0 - np.eye(len(points))
+    observed = (pairs * far).sum((-1, -2))
+    expected = (n[..., :, None] * n[..., None, :] * far).sum((-1, -2)) / (n.sum(-1) - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected > 0, 1 - observed / expected, np.nan)
