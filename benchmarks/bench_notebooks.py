@@ -1,8 +1,6 @@
 """Running notebooks: the two commands of the README, two processes beside one, what one costs beyond its own work.
 
-Six notebooks that only import numpy and print are made for it, so that the start of kernels is all that counts. Where
-kernels are forked (`warm`), the process that they are forked from is there before: its imports, some seconds, come once
-in a run, and would be most of one with notebooks as small as these.
+Six notebooks that only import numpy and print: the start of their kernels is all that counts.
 
     python -m benchmarks notebooks [--quick]
 """
@@ -20,8 +18,7 @@ from pathlib import Path
 
 import nbformat
 
-from anhelpers import warm
-from anhelpers.execution import execute, run
+from anhelpers.notebooks import run
 
 from .table import Row, beside, interleaved, limited
 
@@ -76,15 +73,13 @@ def rows(quick: bool) -> Iterator[Row]:
     n, rounds = (2, 1) if quick else (6, 3)
     with tempfile.TemporaryDirectory() as folder:
         paths, out = _notebooks(Path(folder), n), Path(folder, "out")
-        execute(Path(paths[0]), {}, out)  # imports papermill
+        run(paths[:1], None, out)  # imports papermill
         alone, results = interleaved(
-            [partial(execute, Path(path), {}, out) for path in paths[:3]], rounds
+            [partial(run, [path], None, out) for path in paths[:3]], rounds
         )
         programs = [partial(run, paths, None, out, 1), partial(run, paths, None, out, 2)]
-        with warm.ready():
-            run(paths[:1], None, out)  # waits until all is imported
-            times, outcomes = interleaved(programs, rounds)
-    done = sum(result.error is None for result in results)
+        times, outcomes = interleaved(programs, rounds)
+    done = sum(result.error is None for (result,) in results)
     told = {"agree": f"{done} of {len(results)} ran", "agrees": done == len(results)}
     yield limited(
         "one notebook, beyond its own work",

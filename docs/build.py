@@ -10,7 +10,7 @@ from html import escape, unescape
 from pathlib import Path
 
 import anhelpers as an
-from anhelpers.pages import typeset
+from anhelpers.notebooks import typeset
 
 from .reference import reference
 

@@ -62,21 +62,6 @@ def _look_scores_up(request):
 
 
 @pytest.fixture(scope="session")
-def warm_kernels():
-    """The notebooks that one process of tests runs have kernels forked from one process, as those of one command."""
-    from anhelpers import warm
-
-    with warm.ready():
-        yield
-
-
-@pytest.fixture(autouse=True)
-def _fork_kernels(request):
-    if request.node.get_closest_marker("notebook"):
-        request.getfixturevalue("warm_kernels")
-
-
-@pytest.fixture(scope="session")
 def tiny_lm(tmp_path_factory):
     """A folder with a random GPT-2 of width 16 and its tokenizer."""
     torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")

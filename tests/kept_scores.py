@@ -14,10 +14,9 @@ import pyarrow.parquet as pq
 import anhelpers as an
 from anhelpers.data.fetch import bundled
 from anhelpers.data.sets import minimal_pairs, mono_for
-from anhelpers.execution import run
 from anhelpers.naturalness.kept import ENDS, FILE
 from anhelpers.naturalness.load import LanguageModel
-from anhelpers.notebooks import notebook_paths, parameters_of
+from anhelpers.notebooks import notebook_paths, parameters_of, run
 from anhelpers.provenance import environment
 from anhelpers.scoring.store import Store
 from anhelpers.scoring.upkeep import export_parquet

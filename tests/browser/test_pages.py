@@ -29,7 +29,7 @@ def smoke(tmp_path_factory):
     pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
     alt = pytest.importorskip("altair", reason="install altair: pip install 'anhelpers[notebooks]'")
     from anhelpers.charts import offline
-    from anhelpers.pages import export_html
+    from anhelpers.notebooks import export_html
 
     points = alt.Data(values=[{"x": 1, "y": 1}, {"x": 2, "y": 2}])
     chart = alt.Chart(points).mark_point(color="#0072B2").encode(x="x:Q", y="y:Q")

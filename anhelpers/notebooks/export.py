@@ -1,0 +1,173 @@
+"""Export executed notebooks as offline pages: MathML formulas, folded set-up and deeper sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from ..charts.dark import with_dark_charts
+from ..errors import need
+from ..provenance import in_page, made_by
+from .catalog import notebook_paths, read
+
+_TEMPLATES = Path(__file__).parents[1] / "templates"
+_FORMATS = ("html", "svg", "png", "jpeg", "markdown", "plain")
+_PRIORITY = [f"{'image' if f in ('svg', 'png', 'jpeg') else 'text'}/{f}" for f in _FORMATS]
+_SETUP = {"setup", "parameters", "injected-parameters"}
+_TAB_STOP = re.compile(
+    r'(?<=class="jp-Cell-inputWrapper") tabindex="0"|(?<=data-mime-type="text/plain") tabindex="0"'
+    r'|(?<=data-mime-type="text/html") tabindex="0"(?=>\s*<div class="anx-host")'
+)
+"""Tab stops of nbconvert on elements without any action."""
+_CLOSED = re.compile(
+    r'<math[^>]* display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:!?)\u2019\u201d]+', re.S
+)
+"""An inline formula with the punctuation after it: kept on one line."""
+_VIEW = "application/vnd.jupyter.widget-view+json"
+_EXERCISES = (
+    "## Exercises\n\nThink, and write your answer down.{} "
+    "To have it checked, open the notebook `{}` in Jupyter."
+)
+
+
+def export_html(notebook: Path, without: Collection[str] = ()) -> str:
+    """Return an executed notebook as one HTML page that needs no network.
+
+    Set-up cells (tagged `setup` or `parameters`, or importing this package) are folded, as are sections
+    "## Deeper: …" and solutions. Cells tagged `hide-input` show code only in print. If there are solutions, checks are
+    omitted. Links between notebooks of the collection lead to their pages.
+
+    Parameters
+    ----------
+    notebook : path
+        An executed notebook.
+    without : collection of str
+        Omit the cells with one of these tags, such as "solution".
+    """
+    nbconvert = need("nbconvert", "exporting notebooks")
+    config = need("traitlets.config", "exporting notebooks").Config()
+    config.HTMLExporter.update({"jupyter_widgets_base_url": "", "widget_renderer_url": ""})
+    config.NbConvertBase.display_data_priority = _PRIORITY
+    style, script, template = (
+        (_TEMPLATES / f"page.{end}").read_text("utf-8") for end in ("css", "js", "html")
+    )
+    exporter = nbconvert.HTMLExporter(
+        config=config,
+        embed_images=True,
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        raw_template=template,
+    )
+    exporter.register_filter("markdown2html", typeset)
+    book = read(notebook)
+    book.metadata.pop("widgets", None)
+    book.cells = [cell for cell in book.cells if not {*without} & _tags(cell)]
+    if solved := any("solution" in _tags(cell) for cell in book.cells):
+        book.cells = [cell for cell in book.cells if "check" not in _tags(cell)]
+    for cell in book.cells:
+        _prepare(cell, notebook.name, solved)
+    _fold(book.cells, _is_setup, '<details class="anx-fold"><summary>Set-up</summary>')
+    _fold(
+        book.cells,
+        lambda cell: "solution" in _tags(cell),
+        '<details class="anx-solution"><summary>Solution</summary>',
+    )
+    _fold_deeper(book.cells)
+    resources = {"metadata": {"name": notebook.stem}, "anx_style": style, "anx_script": script}
+    page, _ = exporter.from_notebook_node(book, resources)
+    page = re.sub(r"<p>(?=About \d+ minutes)", '<p class="anx-about">', page, count=1)
+    page = _TAB_STOP.sub("", page)
+    return in_page(with_dark_charts(linked(page)), made_by(installed=True))
+
+
+def linked(page: str) -> str:
+    """Return the page with links to notebooks of the collection replaced by links to their pages.
+
+    >>> linked('<a href="00_start_here.ipynb#guess">') + linked('<a href="mine.ipynb">')
+    '<a href="00_start_here.html#guess"><a href="mine.ipynb">'
+    """
+    known = "|".join(path.stem for path in notebook_paths())
+    return re.sub(rf'href="({known})\.ipynb(?=["#])', r'href="\1.html', page)
+
+
+def _tags(cell: Any) -> set[str]:
+    return {*cell.metadata.get("tags", [])}
+
+
+def _shown(cell: Any) -> list[Any]:
+    """The outputs of a cell except stderr."""
+    return [one for one in cell.get("outputs", []) if one.get("name") != "stderr"]
+
+
+def _is_setup(cell: Any) -> bool:
+    ours = cell.cell_type == "code" and "import anhelpers" in cell.source
+    return bool(_tags(cell) & _SETUP or ours) and not _shown(cell)
+
+
+def _prepare(cell: Any, name: str, solved: bool) -> None:
+    """Adapt one cell to a reader without a kernel."""
+    if cell.cell_type == "markdown" and cell.source.startswith("## Exercises"):
+        cell.source = _EXERCISES.format(" Then open the solution." if solved else "", name)
+    if "hide-input" in _tags(cell):
+        cell.outputs = _shown(cell)
+    for data in (one.get("data", {}) for one in cell.get("outputs", [])):
+        if data.pop(_VIEW, None) and "text/html" not in data:
+            data["text/html"] = "<p><small>This control needs a kernel; open Jupyter.</small></p>"
+
+
+def _wrap(cells: list[Any], opens: str) -> None:
+    """Put neighbouring cells into one <details> element."""
+    cells[0].metadata["anx_opens"] = opens + cells[0].metadata.get("anx_opens", "")
+    cells[-1].metadata["anx_closes"] = cells[-1].metadata.get("anx_closes", "") + "</details>"
+
+
+def _fold(cells: list[Any], holds: Callable[[Any], bool], opens: str) -> None:
+    """Fold each run of neighbouring cells for which `holds` is true."""
+    inside = [False, *map(holds, cells), False]
+    edges = [i for i, (a, b) in enumerate(pairwise(inside)) if a != b]
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        _wrap(cells[start:end], opens)
+
+
+def _fold_deeper(cells: list[Any]) -> None:
+    """Fold each section with the heading "## Deeper: …" under its heading."""
+    heads = [i for i, c in enumerate(cells) if c.cell_type == "markdown" and c.source[:3] == "## "]
+    for start, end in pairwise([*heads, len(cells)]):
+        head = cells[start]
+        title, _, rest = head.source.partition("\n")
+        if title.startswith("## Deeper: "):
+            head.source = rest.strip()
+            head.metadata["anx_bare"] = not head.source
+            summary = f"<summary>{typeset(title).strip()}</summary>"
+            _wrap(cells[start:end], f'<details class="anx-deeper">{summary}')
+
+
+def typeset(text: str) -> str:
+    r"""Markdown as HTML with formulas ($…$, $$…$$) as MathML, which needs no script.
+
+    >>> typeset(r"a half, $\frac{1}{2}$").count("<mfrac>")
+    1
+    """
+    markdown: Any = need("nbconvert.filters.markdown_mistune", "exporting notebooks")
+    mathml = need("latex2mathml.converter", "formulas in exported pages").convert
+
+    class Renderer(markdown.IPythonRenderer):
+        def inline_math(self, body: str) -> str:
+            return mathml(body)
+
+        def block_math(self, body: str) -> str:
+            return mathml(body, display="block")
+
+        def heading(self, text: str, level: int, **more: Any) -> str:
+            # its XML parser prefixes the elements of a formula, and appends a link to each heading
+            made = re.sub(r"(</?)ns\d+:", r"\1", super().heading(text, level, **more))
+            return re.sub(r'<a class="anchor-link".*?</a>', "", made)
+
+        def table(self, text: str) -> str:
+            return f'<div class="anx-wide"><table>\n{text}</table></div>\n'
+
+    made = markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)
+    return _CLOSED.sub(r'<span class="anx-whole">\g<0></span>', made)

@@ -1,0 +1,195 @@
+"""Execute notebooks by papermill, several at a time, each in a process of its own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import signal
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..classroom.exercises import NOT_YET, RIGHT
+from ..data.writing import make_folder, write_text
+from ..errors import DataError, UnknownName, need, one_line
+from ..progress import say
+from ..provenance import environment, made_by, making
+from .catalog import notebook_paths, parameters_of, parse_value
+from .export import export_html
+
+_REFUSALS = ("AnhelpersError", "DataError", "MissingExtra", "UnknownName")
+"""Errors of this package by name: their message needs no traceback."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of one notebook: seconds, files written, lines of its exercise checks, or its error."""
+
+    name: str
+    seconds: float
+    notebook: Path | None = None
+    html: Path | None = None
+    checks: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def run(
+    names: Sequence[str] = (),
+    parameters: Mapping[str, Any] | None = None,
+    out: Path | str = "build",
+    jobs: int = 1,
+) -> list[Outcome]:
+    """Execute notebooks, `jobs` at a time; write OUT/NAME.ipynb and OUT/NAME.html of each.
+
+    Prints one line per notebook on stderr. A failed notebook stops neither the others nor replaces older results, and
+    an interrupted run leaves no partial files.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Injected into every notebook that has a parameter of that name.
+    out : path
+        Folder of the results.
+
+    Raises
+    ------
+    UnknownName : no such notebook, or a parameter that no notebook has. DataError : a value of another type than the
+        parameter's default, or `out` is the folder of a notebook.
+    """
+    if jobs < 1:
+        raise DataError(f"jobs: got {jobs}, expected 1 or more.")
+    paths, out = notebook_paths(names), make_folder(out)
+    if inside := [path for path in paths if path.parent.resolve() == out.resolve()]:
+        raise DataError("results would replace this notebook. Choose another folder.", inside[0])
+    plan = _plan(paths, parameters or {})
+    outcomes: dict[str, Outcome] = {}
+    share = str(max(1, (os.cpu_count() or 1) // min(jobs, len(plan))))
+    with (
+        tempfile.TemporaryDirectory(dir=out, prefix=".run.", ignore_cleanup_errors=True) as scratch,
+        environment(  # widgets write their page, kernels their address into the scratch folder
+            ANX_MODE="static",
+            JUPYTER_RUNTIME_DIR=os.path.abspath(scratch),
+            OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", share),
+        ),
+        ProcessPoolExecutor(
+            jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+        ) as pool,
+    ):
+        # the last first: the longest ones are last in the collection
+        running = {
+            pool.submit(_execute, path, given, Path(scratch)): path
+            for path, given in reversed(plan.items())
+        }
+        say(f"running {len(plan)} notebook(s) into {out}")
+        try:
+            for future in as_completed(running):
+                try:
+                    outcome = _kept(future.result(), out)
+                except BrokenProcessPool:
+                    said = "its process was killed (out of memory?). Run it alone with --jobs 1."
+                    outcome = Outcome(running[future].stem, 0.0, error=said)
+                outcomes[outcome.name] = outcome
+                say(f"[{len(outcomes)}/{len(plan)}] {outcome.name}: {_state(outcome)}")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+    return [outcomes[path.stem] for path in paths]
+
+
+def _state(outcome: Outcome) -> str:
+    right = sum(RIGHT in line for line in outcome.checks)
+    exercises = f", {right} of {len(outcome.checks)} exercises right" if outcome.checks else ""
+    return f"{'FAILED' if outcome.error else 'ok'}{exercises}, {outcome.seconds:.1f} s"
+
+
+def _plan(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Path, dict[str, Any]]:
+    """Notebook → the given parameters that it has; raise for unknown names and other types."""
+    takes = {path: parameters_of(path) for path in paths}
+    known = {name for names in takes.values() for name in names}
+    for name in given:
+        if name not in known:
+            raise UnknownName("parameter", name, known)
+    plan = {path: {name: given[name] for name in given if name in takes[path]} for path in paths}
+    for path, values in plan.items():
+        for name, value in values.items():
+            own = parse_value(takes[path][name])
+            kinds: Any = (int, float) if isinstance(own, float) else type(own)
+            kinds = (str, type(None)) if isinstance(own, str) else kinds
+            if own is not None and not isinstance(value, kinds):
+                raise DataError(f"parameter {name}: got {value!r:.60}, expected like {own!r}.")
+    return plan
+
+
+def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> Outcome:
+    """Run one notebook into the scratch folder, in a process of the pool."""
+    papermill = need("papermill", "running notebooks")
+    began, fresh = time.monotonic(), scratch / path.name
+    told = {name: parse_value(text) for name, text in parameters_of(path).items()}
+    with making({"notebook": path.stem, **told, **parameters}):
+        try:
+            papermill.execute_notebook(
+                str(path),
+                str(fresh),
+                parameters=dict(parameters),
+                kernel_name="python3",
+                cwd=os.getcwd(),
+                progress_bar=False,
+                log_output=False,
+                request_save_on_cell_execute=False,
+                extra_arguments=["--IPKernelApp.log_level=50"],  # cells report what fails
+            )
+        except papermill.PapermillExecutionError as error:
+            return Outcome(path.stem, time.monotonic() - began, error=_failure(error))
+        except RuntimeError as error:  # the kernel did not start, or died
+            said = f"its kernel died ({error}). Out of memory? Try --jobs 1."
+            return Outcome(path.stem, time.monotonic() - began, error=said)
+        checks = _settle(fresh)
+        html = write_text(fresh.with_suffix(".html"), export_html(fresh))
+    return Outcome(path.stem, time.monotonic() - began, fresh, html, checks)
+
+
+def _kept(outcome: Outcome, out: Path) -> Outcome:
+    """The outcome after its files have been moved from the scratch folder to `out`."""
+    if outcome.error or outcome.notebook is None or outcome.html is None:
+        return outcome
+    book, html = out / outcome.notebook.name, out / outcome.html.name
+    os.replace(outcome.notebook, book)
+    os.replace(outcome.html, html)
+    return Outcome(outcome.name, outcome.seconds, book, html, outcome.checks)
+
+
+def _settle(executed: Path) -> tuple[str, ...]:
+    """Remove times and folders from an executed notebook; return the lines of its exercise checks."""
+    nbformat = need("nbformat", "writing notebooks")
+    preprocessors = need("nbconvert.preprocessors", "writing notebooks")
+    book = nbformat.read(executed, 4)
+    book, _ = preprocessors.CoalesceStreamsPreprocessor().preprocess(book, {})
+    book.metadata.pop("papermill", None)
+    book.metadata["made_by"] = made_by(installed=True)
+    printed = []
+    for i, cell in enumerate(book.cells):
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.id = f"injected-{i}"
+        if "check" in cell.metadata.get("tags", []):
+            printed += [one.text for one in cell.outputs if "text" in one]
+    write_text(executed, nbformat.writes(book) + "\n")
+    lines = "".join(printed).splitlines()
+    return tuple(line for line in lines if RIGHT in line or NOT_YET in line)
+
+
+def _failure(error: Any) -> str:
+    """The failing cell and its error: the message of this package, else the end of the traceback."""
+    if error.ename in _REFUSALS:
+        return f"cell {error.exec_count}: {one_line(error.evalue)}"
+    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).strip().splitlines()[-12:]
+    return "\n    ".join([f"cell {error.exec_count}: {error.ename}: {error.evalue}", *trace])
