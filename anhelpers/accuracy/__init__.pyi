@@ -1,5 +1,4 @@
 # Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
 from . import surface as surface
-from .align import check_alignment as check_alignment
 from .surface import METRICS as METRICS

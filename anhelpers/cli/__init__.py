@@ -61,7 +61,6 @@ COMMANDS = {
     "train-xmi": (
         "train very small models of a language pair both ways, several times, and compare their XMI"
     ),
-    "teaching-set": "make the skeleton of a teaching set of your own, or check what is in one",
     "store": "the store of slow scores: what is in it, remove some, carry them to another machine",
 }
 """Command -> what it does, in the order of --help; each is a module, `module_of`, loaded when it is called."""

@@ -108,11 +108,8 @@ def run(args: argparse.Namespace) -> None:
     from ..candidates.drawing import MOST_TOKENS, Drawing, load_drawer, read_method, translates
     from ..candidates.resume import draw_to_file
     from ..data import read_lines
-    from ..data.identify import check_language
 
     sampling, srcs = read_method(args.method, args.temperature), read_lines(args.sources)
-    if args.src_lang:
-        check_language(srcs, args.src_lang, f"the sources in {args.sources}")
     prompt, languages = None, {"src_lang": args.src_lang, "trg_lang": args.trg_lang}
     if translates(args.model):
         _refuse(

@@ -98,7 +98,7 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     ----------
     files : whether the texts are files that the user named, all of whose references are meant.
     """
-    from ..accuracy.align import check_alignment
+    from ..data import check
     from ..plane import with_human_points
 
     for name in args.exclude:
@@ -106,7 +106,6 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     here = [name for name in args.exclude if name in test.systems]
     test = with_human_points(test.without(here), args.reference or (["all"] if files else None))
     test = test.without(name for name in args.exclude if name in test.systems or name not in here)
-    test = check_alignment(test)
     # else it is what was just typed
     named = test.refs and (args.reference or not files or not args.references)
     told = (
@@ -115,6 +114,7 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
         else []
     )
     told += [f"left out: {', '.join(args.exclude)}."] if args.exclude else []
+    told += check(test)
     return replace(test, notes=(*test.notes, *told))
 
 
@@ -249,25 +249,13 @@ def training_texts(paths: Sequence[str], language: str | None) -> list[tuple[str
 
     Parameters
     ----------
-    language : as typed; a DataError where it is missing, which only the user can know, or where texts are in another.
+    language : as typed.
     """
-    from ..data.identify import check_language, two_languages
     from ..data.lines import read_lines
 
-    texts = [read_lines(path) for path in paths]
     if language is None:
-        raise DataError(
-            "say in which language the text is: --lang CODE, such as --lang es; what is trained is "
-            "stamped with it, and texts in another language are not scored with it."
-        )
-    for path, lines in zip(paths, texts, strict=True):
-        check_language(lines, language, f"the texts of {path}")
-        if mixed := two_languages(lines):
-            note(
-                f"the texts of {path} read as {mixed}: a model of both has no judgement of "
-                f"'{language}' alone."
-            )
-    return texts
+        raise DataError("say in which language the text is: --lang CODE, such as --lang es.")
+    return [read_lines(path) for path in paths]
 
 
 def loading(parser: Parser) -> None:

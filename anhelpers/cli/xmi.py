@@ -237,7 +237,6 @@ def _documents(
 
 def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
     """The result, what the user should see, and nothing more: the signature names the models already."""
-    from ..data.identify import check_language
     from ..data.lines import read_lines
     from ..stats import check_draws, clusters_of
     from ..translation import load_mt
@@ -251,12 +250,6 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
             f"has {len(trgs)} lines, and {args.sources} has {len(srcs)}; they must be the same.",
             args.targets,
         )
-    for code, texts, path in (
-        (args.src_lang, srcs, args.sources),
-        (args.trg_lang, trgs, args.targets),
-    ):
-        if code:
-            check_language(texts, code, f"the texts of {path}")
     docs = _lines(args.docs, len(trgs))
     check_draws(clusters_of(docs or range(len(trgs))), args.draws)
     codes = {"src_lang": args.src_lang, "trg_lang": args.trg_lang, "device": args.device}

@@ -8,6 +8,7 @@ from .candidates import read_candidates as read_candidates
 from .candidates import sample_candidates as sample_candidates
 from .candidates import with_outputs as with_outputs
 from .candidates import write_candidates as write_candidates
+from .checking import check as check
 from .fetch import bundled as bundled
 from .fetch import shared_data as shared_data
 from .languages import split_pair as split_pair

@@ -22,7 +22,6 @@ import numpy as np
 from .. import checks
 from ..errors import DataError, need
 from . import fields
-from .identify import with_languages
 from .languages import UNDETERMINED, split_pair
 from .lines import check_columns, not_text, read_bytes, text_lines
 from .packed import stem_of, suffix_of, unpacked
@@ -36,7 +35,7 @@ from .records import (
     source_rows,
     unread,
 )
-from .schema import CandidateSet, TestSet, systems_of
+from .schema import CandidateSet, TestSet, systems_of, with_languages
 from .writing import write_bytes, write_text
 
 if TYPE_CHECKING:

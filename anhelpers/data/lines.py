@@ -20,7 +20,6 @@ from typing import Any
 
 from ..errors import DataError, nearest
 from ..progress import note_once, progress
-from .forms import decomposed, form_notes, is_markup, json_told
 from .packed import unpacked
 
 __all__ = [
@@ -87,12 +86,6 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
     lines, notes = text_lines(read_bytes(path), path)
     for sentence in notes:
         note_once(sentence)
-    if apart := decomposed(lines):
-        note_once(
-            f"{Path(path).name}: {apart} of {len(lines)} lines hold decomposed letters (an accent "
-            "apart from its letter, Unicode's NFD), which are other characters than composed "
-            "ones (NFC)."
-        )
     return lines
 
 
@@ -130,16 +123,7 @@ def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tupl
         long := next((i for i, line in enumerate(lines) if len(line) > MOST_CHARS), None)
     ) is not None:
         raise DataError(too_long(lines[long]), path, long + 1)
-    if is_markup(lines):
-        raise DataError(
-            "this is markup, such as SGM, XML or HTML, and a text is wanted, a line per segment; "
-            "take the texts out of it (WMT's SGM and XML are read as test sets, by -s, -r, -t and "
-            "--data).",
-            path,
-        )
-    if told := json_told(lines):
-        raise DataError(told, path)
-    return lines, form_notes(data.startswith(MARK), text, lines, Path(path).name)
+    return lines, ()
 
 
 def too_long(text: str) -> str:

@@ -12,13 +12,11 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .forms import habits, letters
-from .identify import strange_systems, untranslated, with_languages
 from .languages import UNDETERMINED
 from .lines import read_bytes, text_lines
 from .markup import Lines, Marked, by_document, marked_set, read_marked
 from .packed import stem_of, suffix_of
-from .schema import TestSet
+from .schema import TestSet, with_languages
 
 __all__ = [
     "ParallelFiles",
@@ -88,7 +86,6 @@ def read_plain(
     Raises
     ------
     DataError : a file that is missing, is not UTF-8 or has another number of lines; two files of one name.
-    LanguageConflict : texts that are in another language than `lp` says.
     """
     src = _alone(Path(src))
     files = ParallelFiles(
@@ -145,14 +142,7 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
             added[system] = texts
     if not added:
         return test
-    more = replace(test, systems={**test.systems, **added}, notes=(*test.notes, *notes))
-    told = (
-        *letters({**test.refs, **added}),
-        *habits(added, test.refs),
-        *strange_systems(more, added),
-        *untranslated(more, added),
-    )
-    return replace(more, notes=(*more.notes, *told))
+    return replace(test, systems={**test.systems, **added}, notes=(*test.notes, *notes))
 
 
 def _first(
@@ -222,7 +212,6 @@ def read_parallel(
             *canary,
             *(sentence for _, said in read.values() for sentence in said),
             *cut,
-            *_scattered([doc for _, doc in documents]),
         ),
     )
     return checked(test)
@@ -258,40 +247,9 @@ def _cut(blank: Mapping[str, int]) -> str:
 
 
 def checked(test: TestSet) -> TestSet:
-    """The test set with all that its texts tell: their languages, copies of references (which are human), notes on how
-    references and systems write letters with accents, where they differ, and on segments that stand there again.
-
-    Raises
-    ------
-    LanguageConflict as in `with_languages`.
-    """
-    said = {
-        system: category for system, category in test.categories.items() if category != "unknown"
-    }
-    categories = dict.fromkeys(test.copies, "human") | said
-    texts = {**test.refs, **test.systems}
-    notes = (*test.notes, *letters(texts), *habits(texts, test.refs), *_again(test))
-    return with_languages(replace(test, categories=categories, notes=notes))
-
-
-def _again(test: TestSet) -> list[str]:
-    """A note where many segments have source and outputs of an earlier one, as where each reference has its own row.
-
-    A few do in any test set, where short texts come again: told from 10 on, if they are a quarter of all.
-    """
-    first: dict[tuple[str, ...], int] = {}
-    earlier = [
-        first.setdefault(texts, i)
-        for i, texts in enumerate(zip(test.srcs, *test.systems.values(), strict=True))
-    ]
-    again = [(i, k) for i, k in enumerate(earlier) if k < i and test.srcs[i].strip()]
-    if not test.systems or len(again) < max(10, len(test) / 4):
-        return []
-    other = sum(any(texts[i] != texts[k] for texts in test.refs.values()) for i, k in again)
-    seen = f"{len(again)} of {len(test)} segments are an earlier one again"
-    ask = "Give each source once, and each of several references as a file of its own (-r A B)."
-    refs = f", {other} of them with another reference" if other else ""
-    return [f"{seen}{refs}: n counts each, and intervals take them for new texts. {ask}"]
+    """Return the test set with undetermined languages inferred, and copies of references marked as human."""
+    known = {name: kind for name, kind in test.categories.items() if kind != "unknown"}
+    return with_languages(replace(test, categories=dict.fromkeys(test.copies, "human") | known))
 
 
 def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str, str]]:
@@ -320,22 +278,6 @@ def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str
             "is a header, and line 1 belongs to the first segment; take it out.", path, 1
         )
     return pairs
-
-
-def _scattered(docs: Sequence[str]) -> tuple[str, ...]:
-    """A note where a document falls into pieces: a name is misspelt, or lines are in another order than the texts."""
-    starts = [
-        i for i, (doc, before) in enumerate(zip(docs, [None, *docs], strict=False)) if doc != before
-    ]
-    n = len(set(docs))
-    if len(starts) == n or n < 2:
-        return ()
-    again = next(i for i in starts if docs[i] in docs[:i])
-    return (
-        f"the {n} documents stand in {len(starts)} pieces: '{docs[again]}' begins again at "
-        f"segment {again + 1}. Are the lines in the order of the texts, and all names spelled "
-        "alike?",
-    )
 
 
 def is_canary(lines: tuple[str, ...]) -> bool:

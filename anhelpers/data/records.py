@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from ..checks import ROUNDING, too_low
 from ..errors import DataError
 from .fields import blanks, supplied
-from .forms import document_told
 from .lines import json_value, numbered, table_lines, too_long
 from .schema import CandidateSet, TestSet
 
@@ -142,7 +141,7 @@ def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
             told = (
                 'a candidate without a source; give its "segment", the number of its source from 0.'
             )
-            raise fail(i, document_told(record) or told)
+            raise fail(i, told)
         src = _maybe(record, "src", i, fail)
         rows.append(_row(_get(record, "segment", int, i, fail), record, src, i, fail))
     return rows

@@ -18,7 +18,7 @@ from .. import checks
 from ..errors import DataError
 from . import fields
 from .fields import CATEGORIES
-from .languages import split_pair
+from .languages import guess_language, split_pair
 
 __all__ = ["CATEGORIES", "CandidateSet", "TestSet", "same_text", "systems_of"]
 
@@ -189,6 +189,18 @@ class TestSet:
         return replace(
             self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains, glosses=glosses
         )
+
+
+def with_languages(test: TestSet) -> TestSet:
+    """Return the test set with the languages that its pair leaves undetermined ("und") inferred from its texts."""
+    source, target = split_pair(test.lp)
+    source = guess_language(test.srcs) if source == "und" else source
+    if target == "und":
+        kind = test.refs or test.systems
+        target = guess_language([text for texts in kind.values() for text in texts])
+    pair = f"{source}-{target}"
+    note = (f"language pair inferred from the texts: {pair}; give another by -l.",)
+    return test if pair == test.lp else replace(test, lp=pair, notes=(*test.notes, *note))
 
 
 def same_text(text: str, other: str) -> bool:

@@ -11,7 +11,6 @@ from .by_source import source_correlations as source_correlations
 from .by_source import tie_threshold as tie_threshold
 from .claim import claim_halves as claim_halves
 from .claim import verdict as verdict
-from .copies import NEAR_COPY as NEAR_COPY
 from .levels import accuracy_levels as accuracy_levels
 from .levels import rater_bias as rater_bias
 from .local import FEWEST as FEWEST
@@ -49,6 +48,7 @@ from .scores import stored_axis as stored_axis
 from .soft import soft_pairwise_accuracy as soft_pairwise_accuracy
 from .soft import swap_p as swap_p
 from .soft import swap_signs as swap_signs
+from .systems import NEAR_COPY as NEAR_COPY
 from .systems import metric_axis as metric_axis
 from .systems import outside_of as outside_of
 from .systems import plane_of as plane_of

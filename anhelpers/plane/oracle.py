@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
@@ -14,17 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from ..accuracy.align import check_candidates
 from ..data import fields
 from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric, fitting_metrics
-from ..progress import note_once
-from ..provenance import MAKING
 from ..scoring import lookup, scorable, score_all
-from .copies import copied_candidates, copied_systems, unscored_candidates
 from .scores import AXES, Axis, Plane, mean_axis
 from .systems import plane_of
 from .table import systems_table
@@ -133,7 +128,10 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     wanted = [str(test.reference)] if references is None else list(references)
     wanted = list(test.refs) if wanted == ["all"] else wanted
     chosen = {name: test.refs[checks.one_of(name, test.refs, "reference")] for name in wanted}
-    notes = copied_systems(test, chosen)
+    notes = [
+        f"{system} is the reference {ref} and is not compared with itself."
+        for system, ref in test.copies.items()
+    ]
     test = test.without(test.copies)
     others = {
         name: texts
@@ -175,9 +173,8 @@ def oracle_study(
     ----------
     test : sources `srcs`, references `refs` (all are given to the metric) and the systems to place beside the curve. A
         segment without the reference, or the source, that a metric needs is left out.
-    cands : the candidates the oracle may choose from. Copies of references are none and are left out, also of those
-        that are systems of category human; the `id` of those left names the curve. Candidates that fit the references
-        of other sources than their own are a DataError, see `check_candidates`.
+    cands : the candidates the oracle may choose from. Those tagged as a reference or human system
+        only are left out; the `id` of the others names the curve.
     accuracy, naturalness : the two metrics, or their names as in `scoring.lookup.metric`; either direction, both are
         turned to higher is better.
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
@@ -227,12 +224,9 @@ def oracle_studies(
         for axis, metrics in zip(AXES, (accuracies, naturalnesses), strict=True)
     )
     test, notes = without_sparse(test, max_blank_share)
-    given = check_candidates(test, cands.require(len(test), test.name))
-    if MAKING not in os.environ:  # a command, and a notebook that is run, print a study's notes
-        for told in given.notes:
-            note_once(told)
-    copies, told = copied_candidates(given, test)
-    cands = (given.take(~copies) if copies.any() else given).without_blanks()
+    human = [name for name in test.systems if test.categories[name] == "human"]
+    given = cands.require(len(test), test.name).without([*test.refs, *human])
+    cands = given.without_blanks()
     scored = [[_scored(test, cands, metric) for metric in metrics] for metrics in (by, beside)]
     curve: Any = None  # drawn below, over the shared segments
     studies = []
@@ -260,21 +254,44 @@ def oracle_studies(
     dropped = np.zeros(len(cands), dtype=bool)
     if len(studies) == 1:
         both = [getattr(studies[0], axis) for axis in AXES]
-        dropped, rows, unscored = unscored_candidates(cands, both, rows)
+        dropped, rows, unscored = _unscored(cands, both, rows)
         left_out |= dict.fromkeys(unscored)
     if not rows.any():
         raise DataError("no segment has a score of its candidates by every metric; leave one out.")
     asked = rows[cands.segment] & ~dropped
     for axis, of_axis in zip(AXES, scored, strict=True):
         for _, values, _ in of_axis:
-            _all_scored(axis, given, ~copies, np.where(asked, values, 0.0))
+            _all_scored(axis, given, np.where(asked, values, 0.0))
     if dropped.any():
         scores = {axis: getattr(studies[0], axis)[~dropped] for axis in AXES}
         studies = [replace(studies[0], cands=cands.take(~dropped), **scores)]
-    notes = [*test.notes, *cands.notes, *told, *cands.repeats, *notes, *left_out]
+    notes = [*test.notes, *cands.notes, *cands.repeats, *notes, *left_out]
     return [
         replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies
     ]
+
+
+def _unscored(
+    cands: CandidateSet, scores: Sequence[np.ndarray], rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Return the candidates without a score by some metric, the segments that have others, and notes.
+
+    Parameters
+    ----------
+    scores : (n,) of each metric, nan where there is none. rows : (N,) bool, the segments.
+    """
+    without = np.isnan(np.stack(scores)).any(0)
+    some = np.bincount(cands.segment[~without], minlength=len(rows)) > 0
+    dropped = without & (rows & some)[cands.segment]
+    notes = []
+    if n := int(dropped.sum()):
+        notes = [
+            f"{n:,} of {len(cands):,} candidates {'has' if n == 1 else 'have'} no score by one of the metrics, and "
+            f"{'is' if n == 1 else 'are'} left out (the first is of source {cands.segment[dropped][0] + 1})."
+        ]
+    if n := int((rows & ~some).sum()):
+        notes.append(f"{n} of {len(rows)} segments are left out: no candidate has a score there.")
+    return dropped, rows & some, notes
 
 
 def without_sparse(test: TestSet, max_blank_share: float) -> tuple[TestSet, list[str]]:
@@ -311,10 +328,10 @@ def _scored(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[Metric,
     )
 
 
-def _all_scored(axis: str, given: CandidateSet, kept: np.ndarray, values: np.ndarray) -> None:
+def _all_scored(axis: str, given: CandidateSet, values: np.ndarray) -> None:
     """A DataError for a candidate whose score is not finite, by its place in the candidates as they were given."""
     scores = np.zeros(len(given))
-    scores[kept & [bool(text.strip()) for text in given.texts]] = values
+    scores[[bool(text.strip()) for text in given.texts]] = values
     checks.finite_scores(axis, scores, given.segment)
 
 

@@ -35,7 +35,6 @@ from ..naturalness.critic import (
     load_critic,
 )
 from ..plane import OracleStudy
-from ..plane.copies import copied_candidates
 from ..progress import note
 from .base import (
     Markup,
@@ -276,10 +275,7 @@ def _candidates(
     test: TestSet, cands: CandidateSet, shown: Sequence[int], scored: Any
 ) -> dict[int, Points]:
     """The candidates of each source that is shown, without copies of references and texts without a score."""
-    copies, _ = copied_candidates(cands, test)
-    rows = [
-        i for i in np.flatnonzero(np.isin(cands.segment, shown) & ~copies) if cands.texts[i].strip()
-    ]
+    rows = [i for i in np.flatnonzero(np.isin(cands.segment, shown)) if cands.texts[i].strip()]
     texts, segment = [cands.texts[i] for i in rows], cands.segment[rows]
     found: dict[int, Points] = {one: [] for one in shown}
     for row, one, *point in zip(rows, segment.tolist(), *scored(texts, segment), strict=True):

@@ -12,7 +12,7 @@ from IPython.display import HTML
 
 from .. import checks
 from ..data.schema import CandidateSet, TestSet
-from ..data.teaching_tags import TAGS
+from ..data.teaching_tags import tag_meanings
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..metrics import Metric
@@ -56,7 +56,7 @@ def _arguments(
         "refs": refs,
         "texts": cands.texts,
         "tags": cands.tags,
-        "meanings": TAGS,
+        "meanings": tag_meanings(),
         "segment": cands.segment,
         "segments": segments,
         "langs": (test.src_lang, test.trg_lang),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .. import checks, hub
-from ..data.identify import UNKNOWN, check_language
 from ..errors import DataError
 from ..naturalness.lm import LanguageModel, TextLogProbs, lm_tokens, load_lm, score_texts
 from ..translation import (
@@ -83,7 +82,7 @@ def xmi_from_models(
     """
     checks.same_length(srcs=srcs, trgs=trgs, **({} if docs is None else {"docs": docs}))
     _sources_there(srcs, trgs)
-    told = _texts_fit(mt, lm, srcs, trgs)
+    told = _texts_fit(srcs, trgs)
     if not per_char:
         _tokens_agree(mt, lm, trgs)
     given = score_pairs(mt, srcs, trgs, tokens_per_batch)
@@ -139,16 +138,8 @@ def _sources_there(srcs: Sequence[str], trgs: Sequence[str]) -> None:
             )
 
 
-def _texts_fit(
-    mt: TranslationModel,
-    lm: LanguageModel | TranslationModel,
-    srcs: Sequence[str],
-    trgs: Sequence[str],
-) -> tuple[str, ...]:
-    """Notes on sources and targets that are hardly translations; an error where they contradict each other or a model.
-
-    A model's languages are those that were chosen, else those that its tokenizer names.
-    """
+def _texts_fit(srcs: Sequence[str], trgs: Sequence[str]) -> tuple[str, ...]:
+    """Return notes on targets that copy their sources; raise DataError where all of them do."""
     srcs, trgs = checks.texts("srcs", srcs), checks.texts("trgs", trgs)
     copies = sum(src.strip() == trg.strip() != "" for src, trg in zip(srcs, trgs, strict=True))
     n = sum(map(bool, map(str.strip, trgs)))
@@ -157,19 +148,6 @@ def _texts_fit(
             f"all {n} targets are copies of their sources; give the translations as targets."
         )
     notes = [f"{copies} of {n} targets are copies of their sources."] if 2 * copies > n else []
-    own = (
-        mt.src_lang or getattr(mt.tokenizer, "source_lang", None),
-        mt.trg_lang or getattr(mt.tokenizer, "target_lang", None),
-    )
-    sides = [("the sources", srcs, own[0]), ("the targets", trgs, own[1])]
-    read = [check_language(texts, code or UNKNOWN, what) for what, texts, code in sides]
-    if isinstance(lm, LanguageModel) and lm.language:
-        check_language(trgs, lm.language, "the targets")
-    if UNKNOWN != read[0] == read[1]:
-        notes.append(
-            f"the sources and the targets both read as '{read[0]}': is one of the files the "
-            "other's?"
-        )
     return tuple(notes)
 
 

@@ -1,15 +1,11 @@
-"""Rows whose place is known, and lines that do not belong to their segments."""
+"""Systems whose place on the plane is known."""
 
-import os
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from anhelpers.accuracy.align import check_alignment
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import TestSet, load
 from anhelpers.errors import DataError, UnknownName
@@ -56,56 +52,3 @@ def test_characters_are_shuffled_where_words_are_not_spaced():
         with_sanity_systems(test, np.random.default_rng(0), "B")
     with pytest.raises(DataError, match="t has no reference to shuffle"):
         with_sanity_systems(replace(test, refs={}), np.random.default_rng(0))
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 38), st.sampled_from([1, 2, 3]), st.booleans())
-def test_a_lost_or_added_line_is_found(where, lost, added):
-    test = load("teaching")
-    hyps = test.systems["MT-Tuned"]
-    gap = ("",) * lost
-    moved = (
-        hyps[:where] + gap + hyps[where:-lost]
-        if added
-        else hyps[:where] + hyps[where + lost :] + gap
-    )
-    with pytest.raises(DataError, match=r"mine, from segment \d+: \d+ lines fit the reference"):
-        check_alignment(replace(test, systems={"mine": moved}, categories={}))
-
-
-def test_the_place_and_the_way_of_a_shift_are_told():
-    test = load("teaching")
-    hyps = test.systems["MT-Tuned"]
-    moved = hyps[:20] + hyps[21:] + ("",)
-    with pytest.raises(
-        DataError, match=r"from segment 2[012]: \d+ lines fit the reference 1 segment later"
-    ):
-        check_alignment(replace(test, systems={"mine": moved}, categories={}))
-
-
-def test_a_few_lines_that_repeat_do_not_hide_a_shift():
-    refs = tuple(" ".join(f"{chr(97 + i % 26)}{i}{k}" for k in range(8)) for i in range(30))
-    half = [ref[: len(ref) // 2] for ref in refs]
-    # 8 lines fit the next, 4 the second last
-    hyps = [*refs[:5], *half[6:14], *refs[13:20], *refs[18:22], *refs[24:]]
-    test = TestSet("t", "en-de", ("",) * 30, {"r": refs}, {"A": tuple(hyps)})
-    with pytest.raises(
-        DataError, match=r"A, from segment 6: 8 lines fit the reference 1 segment later"
-    ):
-        check_alignment(test)
-
-
-def test_good_files_and_files_without_a_reference_pass():
-    test = load("teaching")
-    assert check_alignment(test) is test
-    assert check_alignment(replace(test, refs={})).refs == {}
-
-
-@pytest.mark.real
-@pytest.mark.skipif(
-    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
-)
-@pytest.mark.parametrize("name", ["wmt23/en-de", "wmt24/en-de", "wmt24/ja-zh"])
-def test_no_real_system_is_called_shifted(name):
-    test = load(name)
-    assert check_alignment(test) is test

@@ -1,0 +1,138 @@
+"""Warnings of what is unlikely in a test set: shifted lines, other languages, equal systems, blank texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .languages import NAMES, language_votes, short_code, split_pair
+from .schema import TestSet
+
+_LAGS = (-3, -2, -1, 1, 2, 3)
+_CHARS = 150  # of each text, from its start, that are compared
+_SHORTEST = 10  # distinct trigrams; shorter texts fit too many others
+_RUN, _GAIN = 5, 0.03  # the longest such run of 68 systems of WMT23 and WMT24 has 2 segments
+_CLOSE = 0.4  # similarity from which a line is taken to be in place
+_CHANCE = 1.15  # own similarity over that of neighbours: 2.06 or more for these systems
+# languages that short texts do not tell apart
+_ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
+_FEWEST = 3  # samples of 200 letters, from which texts may contradict the language pair
+
+
+def check(test: TestSet) -> list[str]:
+    """Return warnings of what is unlikely in a test set, one sentence each.
+
+    A system whose lines fit the first reference better a few lines further up or down; texts in another language or
+    script than the pair's; systems with equal outputs; blank texts. Nothing of it changes a score.
+    """
+    return [*_shifted(test), *_languages(test), *_equal(test), *_blank(test)]
+
+
+def _shifted(test: TestSet) -> list[str]:
+    """Warn of systems whose lines are in another order than those of the first reference."""
+    if test.reference is None or len(test) < 2 * _RUN:
+        return []
+    ref = list(map(_trigrams, test.refs[test.reference]))
+    found = {name: _misfit(hyps, ref) for name, hyps in test.systems.items()}
+    bad = {name: why for name, why in found.items() if why}
+    if len(bad) > max(1, 0.75 * len(found)):
+        name, why = next(iter(bad.items()))
+        return [
+            f"{len(bad)} of {len(found)} systems, such as {name} ({why}), do not fit the reference "
+            f"{test.reference}: check the order of its lines."
+        ]
+    return [
+        f"{name} does not fit the reference {test.reference}: {why}." for name, why in bad.items()
+    ]
+
+
+def _trigrams(text: str) -> frozenset[str]:
+    """Return the distinct character trigrams at the start of a text."""
+    text = text[:_CHARS].casefold()
+    return frozenset(text[i : i + 3] for i in range(len(text) - 2))
+
+
+def _misfit(hyps: Sequence[str], ref: Sequence[frozenset[str]]) -> str:
+    """Describe how lines are displaced against a reference; "" for lines in place.
+
+    The similarity of two texts is Dice's coefficient of their trigrams.
+    """
+    own, n = list(map(_trigrams, hyps)), len(ref)
+    dice = np.full((1 + len(_LAGS), n), np.nan)
+    for i in range(n):
+        dice[0, i] = _dice(own[i], ref[i])
+        if dice[0, i] < _CLOSE:
+            dice[1:, i] = [_dice(own[i], ref[i + k]) if 0 <= i + k < n else np.nan for k in _LAGS]
+    low = ~np.isnan(dice[0]) & (np.nan_to_num(dice[0]) < _CLOSE)
+    if low.sum() < _RUN:
+        return ""
+    gains = dice[1:] - dice[0] - _GAIN
+    length, start, lag = max(
+        (*_best_run(gain), lag) for gain, lag in zip(gains, _LAGS, strict=True)
+    )
+    known = int((~np.isnan(dice[0])).sum())
+    chance = np.nanmean(dice[0][low]) <= _CHANCE * np.nanmean(dice[1:][:, low])
+    if low.sum() > 0.9 * known and chance and length < 0.1 * known:
+        return "its lines fit no better than neighbouring ones"
+    if length < _RUN:
+        return ""
+    where = "earlier" if lag < 0 else "later"
+    return f"from segment {start + 1}, {length} lines fit {abs(lag)} {where} better"
+
+
+def _dice(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return Dice's coefficient of two sets; nan where one is too small."""
+    if min(len(a), len(b)) < _SHORTEST:
+        return np.nan
+    return 2 * len(a & b) / (len(a) + len(b))
+
+
+def _best_run(gain: np.ndarray) -> tuple[int, int]:
+    """Return length and start of the contiguous run with the largest sum; missing gains count 0."""
+    total = np.concatenate([[0.0], np.cumsum(np.nan_to_num(gain))])
+    stop = int(np.argmax(total - np.minimum.accumulate(total)))
+    start = stop - int(np.argmin(total[stop::-1]))
+    return int((~np.isnan(gain[start:stop])).sum()), start
+
+
+def _languages(test: TestSet) -> list[str]:
+    """Warn of texts most of whose samples are in another language, and hardly any in the expected one."""
+    source, target = split_pair(test.lp)
+    sides = {"the sources": (test.srcs, source)}
+    sides |= {f"reference {name}": (texts, target) for name, texts in test.refs.items()}
+    sides |= {name: (texts, target) for name, texts in test.systems.items()}
+    groups = [set(group.split()) for group in _ALIKE.split(",")]
+    found = []
+    for what, (texts, code) in sides.items():
+        votes, own = language_votes(texts), short_code(code)
+        alike = next((group for group in groups if own in group), {own})
+        if own == "und" or votes.total() < _FEWEST:
+            continue
+        [(other, k)] = votes.most_common(1)
+        if sum(votes[one] for one in alike) <= 0.1 * votes.total() and k >= 0.5 * votes.total():
+            found.append(
+                f"{what}: {k} of {votes.total()} samples read as {NAMES.get(other, other)}, "
+                f"expected {NAMES.get(own, own)}. Check the language pair (-l)."
+            )
+    return found
+
+
+def _equal(test: TestSet) -> list[str]:
+    """Warn of systems, and of references, with the same texts throughout."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for kind in (test.refs, test.systems):
+        for name, texts in kind.items():
+            groups.setdefault(tuple(map(str.strip, texts)), []).append(name)
+    return [
+        f"{' and '.join(names)} have the same texts throughout."
+        for names in groups.values()
+        if len(set(names)) > 1
+    ]
+
+
+def _blank(test: TestSet) -> list[str]:
+    """Warn of blank sources, references and hypotheses."""
+    kinds = {"the sources": test.srcs, **test.refs, **test.systems}
+    counts = {name: sum(not text.strip() for text in texts) for name, texts in kinds.items()}
+    return [f"{name}: {k} of {len(test)} texts are blank." for name, k in counts.items() if k]

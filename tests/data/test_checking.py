@@ -1,0 +1,61 @@
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anhelpers.data import TestSet, check, load
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 38), st.sampled_from([1, 2, 3]), st.booleans())
+def test_a_lost_or_added_line_is_found(where, lost, added):
+    test = load("teaching")
+    hyps = test.systems["MT-Tuned"]
+    gap = ("",) * lost
+    one, other = hyps[:where] + gap + hyps[where:-lost], hyps[:where] + hyps[where + lost :] + gap
+    moved = one if added else other
+    found = check(replace(test, systems={"mine": moved}, categories={}))
+    assert "fit" in found[0]
+    assert f"{lost} {'earlier' if added else 'later'}" in found[0]
+
+
+def test_a_shifted_reference_and_shuffled_lines_are_told_apart():
+    test = load("teaching")
+    refs, hyps = test.refs[test.reference], test.systems["MT-Tuned"]
+    shifted = check(replace(test, refs={"ref": (*refs[1:], refs[0])}))
+    assert len(shifted) == 1
+    assert "8 of 8 systems" in shifted[0]
+    [shuffled] = check(replace(test, systems={**test.systems, "X": hyps[::-1]}))
+    assert shuffled.startswith("X does not fit")
+
+
+def test_other_languages_equal_systems_and_blank_texts_are_reported():
+    test = load("teaching")
+    [told] = check(replace(test, lp="en-de", refs={**test.refs, "refC": test.srcs}))
+    assert "refC" in told
+    assert "English" in told
+    assert len(check(replace(test, lp="en-fr"))) == len(test.refs) + len(test.systems)
+    twin = replace(test, systems={**test.systems, "twin": test.systems["Online-P"]})
+    assert check(twin) == ["Online-P and twin have the same texts throughout."]
+    blank = replace(test, srcs=("", *test.srcs[1:]))
+    assert check(blank) == ["the sources: 1 of 52 texts are blank."]
+
+
+@pytest.mark.parametrize("name", ["teaching/en-de", "teaching/de-en"])
+def test_good_texts_give_no_warning(name):
+    test = load(name)
+    assert check(test) == check(test.subset(slice(10))) == check(replace(test, refs={})) == []
+    assert check(TestSet("t", "en-de", ("a",), {"r": ("b",)}, {"A": ("c",)})) == []
+
+
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA")
+@pytest.mark.parametrize("name", ["wmt23/en-de", "wmt24/en-de", "wmt24/ja-zh"])
+def test_no_system_of_wmt_is_called_shifted_or_foreign(name):
+    found = [one for one in check(load(name)) if "blank" not in one]
+    assert found == (
+        ["CycleL and CycleL2 have the same texts throughout."]
+        * (name[-5:] == "en-de" and "24" in name)
+    )
