@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .io import read_lines
 from .fetch import bundled
+from .io import read_lines
 
 
 def tag_meanings() -> dict[str, str]:
