@@ -18,7 +18,7 @@ To draw
     plot_curve, plot_systems, plot_lines, plot_words, plot_tradeoff, plot_local_correlation, plot_gap,
     plot_xmi_bars, plot_xmi_bleu; save a picture, use_offline in a notebook.
 Judges and raters
-    judge_table of judges of naturalness, judge_texts, load_judges; score_ratings of MQM.
+    score_ratings of MQM.
 Numbers
     bootstrap_means, spearman, pearson, holm; Estimate, any number with its interval, n, unit and signature.
 In notebooks
@@ -26,7 +26,7 @@ In notebooks
     sentence; AnhelpersWarning: a finding that does not stop the computation.
 Rooms, each with a table of contents of its own
     Mathematics: exact, divergences, frontier, fan, intervals, stats. Texts: data, candidates, accuracy, naturalness,
-    translation, scoring. Studies: plane, mqm, judges, xmi. Pictures: charts, widgets, report. And classroom,
+    translation, scoring. Studies: plane, mqm, xmi. Pictures: charts, widgets, report. And classroom,
     notebooks, checks.
 
 Imports are lazy: `import anhelpers` takes milliseconds.

@@ -11,7 +11,6 @@ from . import exact as exact
 from . import fan as fan
 from . import frontier as frontier
 from . import intervals as intervals
-from . import judges as judges
 from . import mqm as mqm
 from . import naturalness as naturalness
 from . import notebooks as notebooks
@@ -59,9 +58,6 @@ from .estimate import Estimate as Estimate
 from .frontier import oracle_curve as oracle_curve
 from .frontier import pareto_mask as pareto_mask
 from .intervals import bootstrap_means as bootstrap_means
-from .judges import judge_table as judge_table
-from .judges import judge_texts as judge_texts
-from .judges import load_judges as load_judges
 from .metrics import Metric as Metric
 from .mqm import score_ratings as score_ratings
 from .naturalness.critic import explain as explain

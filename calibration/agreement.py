@@ -9,7 +9,7 @@ import numpy as np
 
 from anhelpers.estimate import Estimate
 from anhelpers.plane import soft_pairwise_accuracy, source_correlations
-from anhelpers.plane.bias import column_means
+from anhelpers.plane.agreement import column_means
 from anhelpers.plane.levels import source_levels
 
 from .row import FEW, Row

@@ -23,7 +23,7 @@ FLOORS = {  # from below; a module imports from its own floor and from those bel
         "text becomes numbers",
         "metrics provenance data accuracy naturalness candidates translation mqm scoring training hub eight_bits",
     ),
-    "studies": ("scores become a claim with an interval", "plane judges xmi"),
+    "studies": ("scores become a claim with an interval", "plane xmi"),
     "pictures": ("a table becomes something to look at", "charts widgets report paper appendix"),
     "doors": ("a person comes in", "notebooks pages warm execution classroom cli doctor"),
 }

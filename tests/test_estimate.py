@@ -10,7 +10,6 @@ import anhelpers as an
 from anhelpers import classroom
 from anhelpers.divergences.samples import plug_in
 from anhelpers.errors import DataError
-from anhelpers.judges import win_share
 from anhelpers.scoring import estimate_table
 from anhelpers.xmi import sentence_cross_entropy
 
@@ -103,7 +102,6 @@ def test_every_kind_of_number_is_one():
         classroom.agreement(ratings, "accuracy", rng(), 50),
         sentence_cross_entropy([-2.0, -4.0], unit="bits", rng=rng()),
         plug_in("kl", [*"aab"], [*"abb"], rng=rng()),
-        win_share([1, 2], [0, 3]),
         d.gap,
         d.distance,
     ]

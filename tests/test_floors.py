@@ -51,9 +51,9 @@ ADDRESSES = {  # a heavy library and the only places that may name it
     "altair": {"charts/"},
     "cvxpy": {"exact/"},
     "vl_convert": {"charts/"},
-    "dask": {"scoring/cluster.py"},
-    "distributed": {"scoring/cluster.py"},
-    "dask_jobqueue": {"scoring/cluster.py"},
+    "dask": {"scoring/cluster"},
+    "distributed": {"scoring/cluster"},
+    "dask_jobqueue": {"scoring/cluster"},
 }
 
 

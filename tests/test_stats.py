@@ -12,6 +12,7 @@ from anhelpers.stats import (
     mean_ranks,
     p_value,
     pearson,
+    share_interval,
     spearman,
 )
 
@@ -88,3 +89,38 @@ def test_the_randomisation_p_value_is_scipys():
     signs = np.array(np.meshgrid(*[[-1, 1]] * 8)).reshape(8, -1)
     every = (d @ signs)[:, None] / 8
     assert p_value([d.mean()], every)[0] == pytest.approx((256 * exact + 1) / 257, rel=1e-12)
+
+
+@pytest.mark.verifies("Share with Wilson's interval", by="foreign", of="scipy; Newcombe 1998")
+@pytest.mark.parametrize(
+    ("hits", "n", "newcombe"),
+    [
+        (81, 263, (0.2553, 0.3662)),
+        (15, 148, (0.0624, 0.1605)),
+        (0, 20, (0.0, 0.1611)),
+        (1, 29, (0.0061, 0.1718)),
+    ],
+)
+def test_the_interval_of_a_share_is_the_published_one(hits, n, newcombe):
+    found = share_interval(hits, n)
+    assert tuple(np.round(found, 4)) == newcombe
+    theirs = stats.binomtest(hits, n).proportion_ci(method="wilson")
+    np.testing.assert_allclose(found, theirs, atol=1e-12)
+
+
+@pytest.mark.verifies("Share with Wilson's interval", by="hand")
+def test_the_interval_of_a_share_by_hand():
+    """None of 4: from 0 to z² / (n + z²); 2 of 4: 1/2 ± z · √(1/16 + z²/64) / (1 + z²/4)."""
+    z2 = 1.959963984540054**2
+    assert share_interval(0, 4) == pytest.approx((0, z2 / (4 + z2)))
+    half = (z2 * (1 / 16 + z2 / 64)) ** 0.5 / (1 + z2 / 4)
+    assert share_interval(2, 4) == pytest.approx((0.5 - half, 0.5 + half))
+
+
+@pytest.mark.verifies("Share with Wilson's interval", by="property")
+@given(st.integers(1, 99).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_hits_and_misses_share_an_interval(of):
+    hits, n = of
+    low, high = share_interval(hits, n)
+    assert 0 <= low <= hits / n <= high <= 1
+    assert share_interval(n - hits, n) == pytest.approx((1 - high, 1 - low))

@@ -36,14 +36,6 @@ COMMANDS = {
         "systems on the plane: the figure of a paper (PDF, SVG, PNG) with its caption, tables "
         "(CSV, LaTeX), references (BibTeX), the appendix, and a page"
     ),
-    "judge": (
-        "judges of naturalness against readers, pairs with a better side, and each other: "
-        "tables with n and intervals"
-    ),
-    "bias": (
-        "where metrics stand between human accuracy and fluency (MQM): correlations within "
-        "sources and between systems"
-    ),
     "mqm": (
         "MQM ratings (WMT, TED): penalties of systems with intervals, or by rater, doc, "
         "domain, segment"

@@ -1,14 +1,18 @@
 # Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
-from .bias import BETWEEN as BETWEEN
-from .bias import WITHIN as WITHIN
-from .bias import bias_claim as bias_claim
-from .bias import bias_notes as bias_notes
-from .bias import metric_bias as metric_bias
-from .bias import mixture_arc as mixture_arc
-from .by_source import pair_accuracy as pair_accuracy
-from .by_source import source_correlations as source_correlations
-from .by_source import tie_threshold as tie_threshold
+from .agreement import BETWEEN as BETWEEN
+from .agreement import WITHIN as WITHIN
+from .agreement import bias_claim as bias_claim
+from .agreement import bias_notes as bias_notes
+from .agreement import metric_bias as metric_bias
+from .agreement import mixture_arc as mixture_arc
+from .agreement import pair_accuracy as pair_accuracy
+from .agreement import soft_pairwise_accuracy as soft_pairwise_accuracy
+from .agreement import source_correlations as source_correlations
+from .agreement import swap_p as swap_p
+from .agreement import swap_signs as swap_signs
+from .agreement import tie_threshold as tie_threshold
+from .agreement import within_sources as within_sources
 from .claim import claim_halves as claim_halves
 from .claim import verdict as verdict
 from .levels import accuracy_levels as accuracy_levels
@@ -45,9 +49,6 @@ from .scores import Axis as Axis
 from .scores import Plane as Plane
 from .scores import mean_axis as mean_axis
 from .scores import stored_axis as stored_axis
-from .soft import soft_pairwise_accuracy as soft_pairwise_accuracy
-from .soft import swap_p as swap_p
-from .soft import swap_signs as swap_signs
 from .systems import NEAR_COPY as NEAR_COPY
 from .systems import metric_axis as metric_axis
 from .systems import outside_of as outside_of

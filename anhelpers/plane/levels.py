@@ -15,8 +15,15 @@ from ..intervals import score_intervals
 from ..mqm import KINDS as MARKS
 from ..mqm import MqmScores
 from ..stats import cluster_sums, clusters_of, pearson, resamples
-from .bias import BETWEEN, WITHIN, bias_row, column_means, source_counts
-from .by_source import KINDS, source_correlations
+from .agreement import (
+    BETWEEN,
+    KINDS,
+    WITHIN,
+    bias_row,
+    column_means,
+    source_correlations,
+    source_counts,
+)
 from .local import correlations
 from .rated import RatedMetrics, plane_of_scores, shared_sources
 

@@ -1,6 +1,6 @@
-"""The tables of docs/claim.md: `python -m tests.claim_page SET…` makes those of these sets anew, of all without any.
+"""Write the tables of docs/claim.md: `python -m benchmarks.judges.claim [SET …]`; without SET, of all sets.
 
-Sets of WMT need the shared data, and much time where the log-probabilities of their texts are not stored.
+Sets of WMT need ANHELPERS_DATA, and an hour each if the log-probabilities of their texts are not cached.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ import pandas as pd
 
 import anhelpers as an
 from anhelpers import plane as planes
-from anhelpers.judges.page import markdown_table
 from anhelpers.metrics import Metric
 from anhelpers.plane import OracleStudy, Plane
 from anhelpers.plane.claim import HALVES, RELIABLE
-from tests.judges_page import made
 
-PAGE = Path(__file__).parents[1] / "docs" / "claim.md"
+from .__main__ import written
+from .page import markdown_table
+
+PAGE = Path(__file__).parents[2] / "docs" / "claim.md"
 SEED, N_DRAWS = 13, 1000
 EVERY, ERRORS = "all systems", "reliability"
-"""What a cell says where nothing can be decided: no others to be told from, or only errors."""
+"""Why a half cannot be decided: it has all systems, or its differences are only errors."""
 TRAINED = ("lpp", "critic", "critic+lpp")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A set, and by whom its systems are judged.
+class ClaimSet:
+    """A data set and the metrics of its systems.
 
     Parameters
     ----------
@@ -52,30 +53,30 @@ STORED = (
     "GEMBA-ESA-GPT4.1",
 )
 SETS = {
-    "teaching": Asked("teaching", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")),
-    "teaching_en": Asked(
+    "teaching": ClaimSet("teaching", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")),
+    "teaching_en": ClaimSet(
         "teaching/de-en", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")
     ),
-    "ted": Asked(
+    "ted": ClaimSet(
         "ted/en-de",
         ("chrf", "mqm-accuracy:mqm/ted-ende"),
         (*TRAINED, "mqm-fluency:mqm/ted-ende"),
     ),
-    "wmt23": Asked(
+    "wmt23": ClaimSet(
         "wmt23/en-de",
         ("chrf", "bleu", "mqm-accuracy:mqm/wmt23-ende-sxs"),
         (*TRAINED, "mqm-fluency:mqm/wmt23-ende-sxs"),
     ),
-    "wmt24": Asked("wmt24/en-de", ("chrf", "bleu"), per_system="wmt24/autoscores"),
-    "wmt24_cs": Asked("wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("compression",)),
-    "wmt24_zh": Asked("wmt24/ja-zh", ("chrf",), ("compression",), "wmt24/autoscores"),
-    "wmt25": Asked("wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED)),
+    "wmt24": ClaimSet("wmt24/en-de", ("chrf", "bleu"), per_system="wmt24/autoscores"),
+    "wmt24_cs": ClaimSet("wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("compression",)),
+    "wmt24_zh": ClaimSet("wmt24/ja-zh", ("chrf",), ("compression",), "wmt24/autoscores"),
+    "wmt25": ClaimSet("wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED)),
 }
-"""Part of the page -> what is asked there."""
+"""Part of the page -> its data set and metrics."""
 
 
 def texts_of(data: str) -> an.TestSet:
-    """A test set with its people as points."""
+    """A test set with its human references as systems."""
     if data != "ted/en-de":
         return planes.with_human_points(an.load(data))
     test = an.data.rated_texts(
@@ -85,21 +86,21 @@ def texts_of(data: str) -> an.TestSet:
     return replace(test, categories={s: kinds.get(s, "unknown") for s in test.systems})
 
 
-def compared(asked: Asked) -> Iterator[tuple[str, str, Plane | OracleStudy]]:
-    """(accuracy, judge, the systems): a study where the accuracy metric scores any text, else their plane alone."""
-    test = texts_of(asked.data)
-    lm = an.load_lm("bundled", lang=test.trg_lang) if "lpp" in asked.judges else None
-    judges = {name: an.metric(name, test, lm=lm) for name in asked.judges}
-    for name in asked.accuracies:
+def compared(chosen: ClaimSet) -> Iterator[tuple[str, str, Plane | OracleStudy]]:
+    """(accuracy, judge, the systems): a study if the accuracy metric scores any text, else their plane."""
+    test = texts_of(chosen.data)
+    lm = an.load_lm("bundled", lang=test.trg_lang) if "lpp" in chosen.judges else None
+    judges = {name: an.metric(name, test, lm=lm) for name in chosen.judges}
+    for name in chosen.accuracies:
         accuracy = an.metric(name, test)
         for judge in judges.values():
             yield (
                 accuracy.label,
                 judge.name.partition(":")[0],
-                _together(test, accuracy, judge, asked.data),
+                _together(test, accuracy, judge, chosen.data),
             )
-    if asked.per_system:
-        table = an.data.read_system_scores(an.data.find_file(asked.per_system), test.lp)
+    if chosen.per_system:
+        table = an.data.read_system_scores(an.data.find_file(chosen.per_system), test.lp)
         for name, rows in table.groupby("metric"):
             sign = 1 if rows.higher_is_better.iloc[0] else -1
             values = dict(zip(rows.system, sign * rows.value, strict=True))
@@ -112,17 +113,17 @@ def compared(asked: Asked) -> Iterator[tuple[str, str, Plane | OracleStudy]]:
 
 
 def _together(test: an.TestSet, accuracy: Metric, judge: Metric, data: str) -> Plane | OracleStudy:
-    """A study where both metrics score any text, else the plane of the systems that have scores."""
+    """A study if both metrics score any text, else the plane of the systems that have scores."""
     if not (accuracy.score_segments and judge.score_segments):
         return planes.system_plane(test, accuracy, judge)
     cands = an.data.from_systems(test) if data == "ted/en-de" else an.load_candidates(data)
     return planes.oracle_study(test, cands, accuracy, judge)
 
 
-def rows_of(asked: Asked) -> pd.DataFrame:
-    """A row per accuracy, judge and half: what `claim_halves` says, the counts, and r over all systems."""
+def rows_of(chosen: ClaimSet) -> pd.DataFrame:
+    """A row per accuracy, judge and half: `claim_halves`, the counts, and r over all systems."""
     found = []
-    for accuracy, judge, each in compared(asked):
+    for accuracy, judge, each in compared(chosen):
         plane, curve = (each.plane, each.curve) if isinstance(each, OracleStudy) else (each, None)
         plane = plane.only([name for name in plane.systems if name not in plane.outside])
         table = planes.local_correlation(
@@ -168,7 +169,7 @@ def _interval(r: float, low: float, high: float) -> str:
 
 
 def counted(page: str) -> str:
-    """How many halves in the tables of the page are decided, and how many would be where nothing is there."""
+    """How many halves in the tables of the page are decided, and how many would be by chance."""
     cells = re.findall(r"\| (?:\*\*)?(undecided|holds|false)\b([^|]*)", page)
     words = [word for word, _ in cells]
     could = sum(EVERY not in rest and ERRORS not in rest for _, rest in cells)
@@ -183,6 +184,6 @@ def counted(page: str) -> str:
 if __name__ == "__main__":
     for name in sys.argv[1:] or SETS:
         part = {name: page_of(rows_of(SETS[name]))}
-        page = made(PAGE.read_text(encoding="utf-8"), part)
-        PAGE.write_text(made(page, {"count": counted(page)}), encoding="utf-8")
+        page = written(PAGE.read_text(encoding="utf-8"), part)
+        PAGE.write_text(written(page, {"count": counted(page)}), encoding="utf-8")
         print(f"wrote {name} into {PAGE}")

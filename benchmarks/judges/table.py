@@ -1,0 +1,245 @@
+"""Figures of naturalness metrics as tidy rows: a row per question, metric and item, each with its interval and n."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import anhelpers as an
+from anhelpers.data.sets import load_mono, minimal_pairs, ratings_file
+from anhelpers.data.text_ratings import (
+    RATED,
+    load_ratings,
+    rated_metric,
+    rated_name,
+    ratings_beside,
+)
+from anhelpers.estimate import Estimate
+from anhelpers.intervals import bootstrap_means
+from anhelpers.plane import distinct_systems, metric_against, metric_axis, plane_of, within_sources
+from anhelpers.scoring import score_all
+from anhelpers.stats import share_interval, spearman
+
+PEOPLE = RATED["naturalness"]
+DEFAULT = ("lpp", "critic", "critic+lpp", PEOPLE)
+RHO = "Spearman's ρ"
+CHANCE = {"share": 0.5, RHO: 0.0}
+QUESTIONS = {
+    "tags": "Pairs of candidates: in how many sources the first has the higher score",
+    "minimal pairs": "Minimal pairs: in how many the grammatical sentence has the higher score",
+    "people": "Against the ratings: Spearman's ρ over the candidates of a source, mean over sources",
+    "tradeoff": "Accuracy against naturalness: Spearman's ρ over the candidates of a source, mean over sources",
+    "ranking": "Rankings of systems: Spearman's ρ of two metrics",
+    "mqm": "Rankings of systems: Spearman's ρ with the errors of fluency that annotators marked (MQM)",
+    "systems": "The systems: place and mean over segments",
+    "language model": "The language model itself",
+}
+TAG_PAIRS = (  # the first is meant to be the more natural one
+    ("idiomatic", "literal-2"),
+    ("idiomatic", "literal"),
+    ("idiomatic", "calque"),
+    ("free", "literal-2"),
+    ("near-reference", "grammar"),
+    ("near-reference", "wrong-order"),
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A test set, its candidates, and their scores by each naturalness metric (name -> (n,), higher is better)."""
+
+    data: str
+    test: Any
+    cands: Any
+    metrics: dict[str, Any]
+    scores: dict[str, np.ndarray]
+    lm: Any
+    seed: int
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The same for every figure, so that no metric moves the intervals of another."""
+        return np.random.default_rng(self.seed)
+
+    def within(self, x: np.ndarray, y: np.ndarray, segment: np.ndarray | None = None) -> Estimate:
+        segment = self.cands.segment if segment is None else segment
+        return within_sources(segment, x, y, self.test.docs, rng=self.rng)
+
+
+def judged(data: str, names: Sequence[str] = DEFAULT, seed: int = 0) -> Judged:
+    """The candidates of a data set, scored by the naturalness metrics."""
+    test = an.with_human_points(an.load(data))
+    cands = an.load_candidates(data).without_blanks()
+    lm = an.load_lm("bundled", lang=test.trg_lang) if {"lpp", "critic+lpp"} & {*names} else None
+    alone, metrics = test.without(test.systems), {}
+    for name in names:
+        if name != PEOPLE or ratings_beside(data) is not None:
+            named = rated_name("naturalness", data) if name == PEOPLE else name
+            metrics[name] = an.metric(named, test, lm=lm)
+    scores = {k: m.oriented(score_all(alone, m, cands)[0]) for k, m in metrics.items()}
+    return Judged(
+        data, test, cands, metrics, scores, lm, int(np.random.default_rng(seed).integers(2**32))
+    )
+
+
+def judge_table(of: Judged, questions: Sequence[str] = tuple(QUESTIONS)) -> pd.DataFrame:
+    """question, judge, item; value, low, high (95 %), n, n_of, unit; chance: what a metric of noise gets.
+
+    The rows are those of the questions that the data set can answer.
+    """
+    rows = []
+    for question in questions:
+        for judge, item, figure in ANSWERS[question](of):
+            row = {name: getattr(figure, name) for name in ("value", "low", "high", "n")}
+            row |= {"n_of": figure.of, "unit": figure.unit or figure.name}
+            row |= {"chance": CHANCE.get(figure.name, np.nan)}
+            rows.append({"question": question, "judge": judge, "item": item, **row})
+    return pd.DataFrame(rows)
+
+
+def win_share(first: np.ndarray, second: np.ndarray, of: str) -> Estimate:
+    """The share of pairs in which the first has the higher score; a tie counts half. Wilson's interval."""
+    there = ~(np.isnan(first) | np.isnan(second))
+    n, hits = (
+        int(there.sum()),
+        float((first > second)[there].sum() + (first == second)[there].sum() / 2),
+    )
+    low, high = share_interval(hits, n)
+    return Estimate("share", hits / n if n else np.nan, low=low, high=high, n=n, of=of)
+
+
+def rank_agreement(plane: Any, rng: np.random.Generator, n_draws: int = 1000) -> Estimate:
+    """Spearman's ρ of the systems on the two axes; interval: the middle 95 % over resamples of documents, and ρ."""
+    plane = plane.only(distinct_systems(plane))
+    scores = plane.scores()
+    known = np.flatnonzero(~np.isnan(scores).any(0))
+    rho = float(spearman(*scores[:, known])) if len(known) > 1 else np.nan
+    if np.isnan(rho) or len(plane) < 2:
+        return Estimate(RHO, rho, n=len(known), of="systems")
+    draws, _ = plane.draws(rng, n_draws)
+    low, high = np.nanquantile(spearman(draws[:, 0, known], draws[:, 1, known]), [0.025, 0.975])
+    return Estimate(RHO, rho, low=min(low, rho), high=max(high, rho), n=len(known), of="systems")
+
+
+Answers = Iterator[tuple[str, str, Estimate]]
+
+
+def _tags(of: Judged) -> Answers:
+    tags, segment = np.array(of.cands.tags), of.cands.segment
+    for first, second in TAG_PAIRS:
+        for judge, scores in of.scores.items() if {first, second} <= set(tags) else ():
+            means = pd.Series(scores).groupby([tags, segment]).mean().unstack()
+            share = win_share(means.loc[first].to_numpy(), means.loc[second].to_numpy(), "sources")
+            yield judge, f"{first} > {second}", share
+
+
+def _minimal_pairs(of: Judged) -> Answers:
+    if pairs := minimal_pairs(of.data):
+        _, good, bad = zip(*pairs, strict=True)
+        for judge, metric in of.metrics.items():
+            if judge != PEOPLE:  # ratings are of candidates only
+                scores = metric.oriented(metric.score_segments([*good, *bad]))
+                yield (
+                    judge,
+                    "good > bad",
+                    win_share(scores[: len(good)], scores[len(good) :], "pairs"),
+                )
+
+
+def _people(of: Judged) -> Answers:
+    if PEOPLE not in of.scores:
+        return
+    for judge, scores in of.scores.items():
+        if judge != PEOPLE:
+            yield judge, "with the ratings", of.within(scores, of.scores[PEOPLE])
+    rated = load_ratings(of.data)
+    each = rated.naturalness[: rated.n_candidates]
+    for i, j in combinations(range(len(rated.passes)), 2):
+        figure = of.within(each[:, i], each[:, j], rated.segment[: rated.n_candidates])
+        yield PEOPLE, f"{rated.passes[i]} with {rated.passes[j]}", figure
+
+
+def _tradeoff(of: Judged) -> Answers:
+    alone, lang = of.test.without(of.test.systems), of.test.trg_lang
+    chrf = an.metric("chrf", lang)
+    known = {"chrf": chrf.oriented(score_all(alone, chrf, of.cands)[0])}
+    if PEOPLE in of.scores:
+        rated = rated_metric(rated_name("accuracy", of.data), lang)
+        by_people = rated.oriented(score_all(alone, rated, of.cands)[0])
+        yield PEOPLE, f"with {RATED['accuracy']}", of.within(by_people, of.scores[PEOPLE])
+    for judge, scores in of.scores.items():
+        if judge != PEOPLE:
+            yield judge, "with chrf", of.within(known["chrf"], scores)
+
+
+def _axes(of: Judged) -> tuple[Any, dict[str, Any]]:
+    """The systems and all references as people, and the axis of each metric."""
+    everyone = an.with_human_points(an.load(of.data), [])
+    return everyone, {judge: metric_axis(everyone, metric) for judge, metric in of.metrics.items()}
+
+
+def _ranking(of: Judged) -> Answers:
+    everyone, axes = _axes(of)
+    for (one, first), (other, second) in combinations(axes.items(), 2):
+        yield one, f"with {other}", rank_agreement(plane_of(everyone, first, second), of.rng)
+
+
+def _mqm(of: Judged) -> Answers:
+    if (path := ratings_file(of.data)) is None:
+        return
+    ratings = an.read_ratings(path, texts=True)
+    scores, join = an.score_ratings(ratings), an.data.join_ratings(of.test, ratings)
+    for judge, metric in of.metrics.items():
+        figure = rank_agreement(metric_against(of.test, metric, scores, join), of.rng)
+        yield judge, "with MQM fluency", figure
+
+
+def _systems(of: Judged) -> Answers:
+    everyone, axes = _axes(of)
+    for judge, axis in axes.items():
+        table = an.systems_table(plane_of(everyone, axis, axis), of.rng)
+        # stable: systems of equal texts, and so of equal scores, keep their order
+        for row in table.sort_values("naturalness", ascending=False, kind="stable").to_dict(
+            "records"
+        ):
+            low, high, n = row["naturalness_low"], row["naturalness_high"], row["n"]
+            figure = Estimate(
+                axis.title, row["naturalness"], low=low, high=high, n=n, of="segments"
+            )
+            yield judge, row["system"], figure
+
+
+def _language_model(of: Judged) -> Answers:
+    if of.lm is None:
+        return
+    bpb, texts = an.metric("bpb", of.test.trg_lang, lm=of.lm), load_mono(of.data)
+    found = bootstrap_means(
+        bpb.count(texts),
+        np.arange(len(texts)),
+        of.rng,
+        of=lambda means: bpb.score_count(means)[..., None],
+    )
+    figure = found.estimate(0, "bits per byte", f"{bpb.unit}, lower is better", of="texts")
+    yield "language model", "bits per byte of originals", figure
+    if pairs := minimal_pairs(of.data):
+        _, good, bad = zip(*pairs, strict=True)
+        total = an.score_texts(of.lm, [*good, *bad], eos=of.lm.ends).total
+        figure = win_share(total[: len(good)], total[len(good) :], "pairs")
+        yield "language model", "good > bad, whole sentences", figure
+
+
+ANSWERS = {
+    "tags": _tags,
+    "minimal pairs": _minimal_pairs,
+    "people": _people,
+    "tradeoff": _tradeoff,
+    "ranking": _ranking,
+    "mqm": _mqm,
+    "systems": _systems,
+    "language model": _language_model,
+}
