@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anhelpers.accuracy.external import external_metric as mqm_metric
 from anhelpers.cli import main
 from anhelpers.data import TestSet, find_file, load, rated_texts, ratings_file, read_ratings
 from anhelpers.data.averages import averages_beside
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
-from anhelpers.mqm.given import mqm_metric
 from anhelpers.plane import rated_plane, system_plane, systems_table
 from anhelpers.scoring import system_scores
 
@@ -68,15 +68,7 @@ def test_penalties_stand_at_their_texts_and_raters_are_averaged(file):
     np.testing.assert_allclose(given("mqm", path).values, [[2.5, 1.05, nan], [1, nan, nan]])
     np.testing.assert_allclose(given("mqm-accuracy", path).values, [[2.5, 0.5, nan], [0, nan, nan]])
     np.testing.assert_allclose(given("mqm-fluency", path).values, [[0, 0.55, nan], [1, nan, nan]])
-    found = given("mqm", path)
-    assert (
-        "mqm: 3 of 4 translations of 2 systems have a score, in 1 of 2 segments all of them"
-        in " ".join(found.notes)
-    )
-    assert "each translation has the mean of 1 to 2 ratings (2 raters in all)" in " ".join(
-        found.notes
-    )
-    assert found.docs == ("d", "d")
+    assert given("mqm", path).docs == ("d", "d")
     metric = mqm_metric(f"mqm:{path}")
     assert (metric.unit, metric.higher_is_better) == ("points per segment", False)
     assert metric.signature.endswith("|kind:penalty|sha256:" + metric.signature[-8:])
@@ -107,9 +99,9 @@ def test_another_text_has_no_rating(file):
     assert np.isnan(given("mqm", file(), other).values[0, 0])
     with pytest.raises(DataError, match="none of 2 rated segments has a source of mine"):
         given("mqm", file(), replace(TEST, srcs=("x", "y")))
-    with pytest.raises(DataError, match="no such file of MQM ratings"):
+    with pytest.raises(DataError, match=r"no/such\.tsv"):
         mqm_metric("mqm:no/such.tsv")
-    with pytest.raises(DataError, match="this is no MQM but"):
+    with pytest.raises(DataError, match="esa/wmt24"):
         mqm_metric("mqm:esa/wmt24")
 
 
@@ -118,10 +110,6 @@ def test_a_system_rated_beside_two_others_has_the_mean_of_both(file):
         ("A_with_C", *row[1:]) for row in ROWS[1:2]
     ]
     found = given("mqm", file([*twice, *ROWS[3:]]))
-    assert (
-        "A has the mean of the ratings of A_with_B and A_with_C, whose texts are its own."
-        in found.notes
-    )
     assert found.values[0, 0] == pytest.approx((2.5 + 0) / 2)
 
 

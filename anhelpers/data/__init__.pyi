@@ -9,6 +9,7 @@ from .candidates import sample_candidates as sample_candidates
 from .candidates import with_outputs as with_outputs
 from .candidates import write_candidates as write_candidates
 from .checking import check as check
+from .external import read_system_scores as read_system_scores
 from .fetch import bundled as bundled
 from .fetch import shared_data as shared_data
 from .languages import split_pair as split_pair
@@ -31,7 +32,6 @@ from .ratings import read_ratings as read_ratings
 from .schema import CandidateSet as CandidateSet
 from .schema import TestSet as TestSet
 from .score_pairs import read_score_pair as read_score_pair
-from .score_table import read_segment_scores as read_segment_scores
 from .sets import TEACHING as TEACHING
 from .sets import available as available
 from .sets import find_file as find_file
@@ -43,7 +43,6 @@ from .sets import ratings_file as ratings_file
 from .sets import target_language as target_language
 from .sets import teaching_set as teaching_set
 from .sets import whereabouts as whereabouts
-from .stored import read_system_scores as read_system_scores
 from .text_ratings import TextRatings as TextRatings
 from .text_ratings import load_ratings as load_ratings
 from .text_ratings import rated_name as rated_name

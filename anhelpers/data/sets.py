@@ -17,6 +17,7 @@ from .. import checks
 from ..errors import DataError, nearest
 from ..progress import note
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
+from .external import is_wmt25, read_wmt25, wmt25_pairs
 from .fetch import bundled, cache_folder, download, remote_files, shared_data
 from .languages import short_code
 from .lines import read_bytes, read_lines, table_lines
@@ -26,7 +27,6 @@ from .packed import suffix_of
 from .plain import checked
 from .schema import CandidateSet, TestSet
 from .wmt import language_pairs, read_wmt
-from .wmt25 import is_wmt25, read_wmt25, wmt25_pairs
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from ..accuracy.given import check_scores
 from ..data.mme import scores_matrix
 from ..data.schema import TestSet
 from ..errors import DataError
@@ -105,22 +104,17 @@ def rated_metrics(
     columns = [[j for j, name in enumerate(of) if name == system] for system in systems]
     # a system that was rated twice has its texts, and so its scores, where either was
     values, titles, signatures = {}, {}, {}
-    odd: list[str] = []
     for metric in metrics:
         axis = metric_axis(part, metric)
         values[metric.label] = _together(axis.values, columns)
         titles[metric.label], signatures[metric.label] = axis.title, axis.signature
     for name, table in () if stored is None else stored.groupby("metric", sort=False):
         name = f"{name} (stored)" if str(name) in values else str(name)
-        odd += check_scores(
-            test, scores_matrix(table, list(test.systems), len(test))[0], name, bounded=True
-        )
         values[name] = scores_matrix(table, systems, len(test))[0][rows]
         titles[name], signatures[name] = f"{name} ({table.unit.iloc[0]})", "stored"
     twice = [f"{s}, {len(own)} times" for s, own in zip(systems, columns, strict=True) if own[1:]]
     notes = [
         *join.report,
-        *odd,
         *([f"rated more than once, and averaged: {'; '.join(twice)}."] if twice else []),
         *([f"left out, as metrics compare with it: {', '.join(refs)}."] if refs else []),
     ]

@@ -63,11 +63,11 @@ metricx24[:MODEL] | source, reference | accuracy.metricx:named | google/metricx-
 metricx24-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
 metricx:MODEL | source, reference | accuracy.metricx:named | | that of the four which the model's name says
 rated-accuracy[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
-mqm:FILE | scores given to systems | mqm.given:named | | points of all errors that experts marked
-mqm-accuracy:FILE | scores given to systems | mqm.given:named | | points of the errors of accuracy alone
-esa:FILE | scores given to systems | data.human:named | | a rating from 0 to 100, made beside marked errors
-da:FILE | scores given to systems | data.human:named | | a direct assessment
-stored:PLACE#METRIC | scores given to systems | data.segment_scores:named | | scores of a metric that somebody stored
+mqm:FILE | scores given to systems | accuracy.external:named | | points of all errors that experts marked
+mqm-accuracy:FILE | scores given to systems | accuracy.external:named | | points of the errors of accuracy alone
+esa:FILE | scores given to systems | accuracy.external:named | | a rating from 0 to 100, made beside marked errors
+da:FILE | scores given to systems | accuracy.external:named | | a direct assessment
+stored:PLACE#METRIC | scores given to systems | accuracy.external:named | | scores of a metric that somebody stored
 """,
     "naturalness": """
 lpp | language model | naturalness.lm:named_lpp | | log-perplexity: how surprised the model is per token
@@ -85,7 +85,7 @@ yules_k | whole corpus | naturalness.diversity:named | | how often words recur (
 shannon | whole corpus | naturalness.diversity:named | | how uncertain the next word is by frequency alone
 simpson | whole corpus | naturalness.diversity:named | | how probable it is that two words differ
 rated-naturalness[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
-mqm-fluency:FILE | scores given to systems | mqm.given:named | | points of the errors of fluency that experts marked
+mqm-fluency:FILE | scores given to systems | accuracy.external:named | | points of the errors of fluency alone
 """,
 }
 BEHIND = {

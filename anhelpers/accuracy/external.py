@@ -1,0 +1,240 @@
+"""Scores from elsewhere as metrics: stored:PLACE#METRIC, esa:FILE, da:FILE, mqm:FILE and its two parts.
+
+Such a metric has scores of a test set's system outputs only. Several ratings of an output count by their mean;
+raters are held fixed, so that intervals are for other documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import checks
+from ..data.external import (
+    POINTS,
+    Family,
+    family_of,
+    is_wmt25,
+    join_scores,
+    read_scores,
+    read_wmt25,
+    read_wmt25_scores,
+    within,
+)
+from ..data.human import KINDS, is_export, rating_files, read_ratings_of
+from ..data.io import read_bytes, read_table
+from ..data.mme import is_mme, mme_scores, read_mme, read_mme_scores
+from ..data.rating_join import join_ratings
+from ..data.ratings import Ratings, read_ratings
+from ..data.schema import TestSet
+from ..data.sets import SETS, find_file, ratings_file
+from ..errors import DataError, UnknownName
+from ..metrics import Asked, Given, Metric, signature_of
+from ..mqm.scores import MqmScores, choose_scheme, score_ratings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MQM = {"mqm": "penalty", "mqm-accuracy": "accuracy", "mqm-fluency": "fluency"}
+
+
+def external_metric(name: str) -> Metric:
+    """Return the metric of stored scores or ratings that a name such as "esa:esa/wmt24" means.
+
+    Parameters
+    ----------
+    name : str
+        ``stored:PLACE#METRIC`` (a data set, a folder of WMT25 or mt-metrics-eval, or a table of segments),
+        ``esa:PLACE`` and ``da:PLACE`` (exports of Appraise, a table, or a data set), ``mqm:PLACE``,
+        ``mqm-accuracy:PLACE`` and ``mqm-fluency:PLACE`` (MQM ratings, or a data set that has some).
+
+    Raises
+    ------
+    UnknownName : no such kind or metric.
+    DataError : no such file; an unknown direction; later, if it scores a test set, scores of other texts only.
+    """
+    kind, _, place = name.partition(":")
+    make = {"stored": _stored, **dict.fromkeys(KINDS, _human), **dict.fromkeys(_MQM, _mqm)}
+    checks.one_of(kind, make, "kind of stored scores")
+    if not place.strip():
+        raise DataError(f"got '{name}', expected a file or data set after the colon.")
+    return make[kind](name, kind, place)
+
+
+def named(asked: Asked) -> Metric:
+    """Return the metric of a row of the table of metrics."""
+    return external_metric(asked.name)
+
+
+def _metric(
+    name: str,
+    label: str,
+    family: Family,
+    parts: dict[str, object],
+    score_systems: Callable[[TestSet], Given],
+) -> Metric:
+    """A metric that has scores of systems only."""
+    return Metric(
+        name,
+        label,
+        family.unit,
+        family.higher_is_better,
+        (),
+        signature_of(parts),
+        None,
+        bounds=family.bounds,
+        score_systems=score_systems,
+    )
+
+
+def _digest(paths: list[Path]) -> str:
+    """8 hex digits of the sha256 of some files, in any order."""
+    each = sorted(sha256(read_bytes(path)).hexdigest() for path in paths)
+    return (each[0] if len(each) == 1 else sha256("".join(each).encode()).hexdigest())[:8]
+
+
+# -- stored scores -----------------------------------------------------------------------------------------------------
+
+
+def _stored(name: str, kind: str, place: str) -> Metric:
+    """The scores of one metric in a folder or table."""
+    place, _, called = place.rpartition("#")
+    path = find_file(place) if place in SETS else Path(place)
+    if not (place.strip() and called.strip() and path.exists()):
+        raise DataError(f"got '{name}', expected stored:PLACE#METRIC of an existing place.")
+    table = not path.is_dir()
+    family = _said(path, called) if table else None
+    family = family or family_of(called) or (Family("as stored") if is_mme(path) else None)
+    if family is None:
+        raise DataError(
+            f"unknown direction of {called}. Add a column unit, '… (lower is better)'.", path
+        )
+    files = [path] if table else _files(path, called)
+
+    def score_systems(test: TestSet) -> Given:
+        scores = read_scores(path, test, called) if table else _of_folder(path, called, test)
+        found = join_scores(test, scores, called, path)
+        return found._replace(values=_own_direction(found.values, family, called, path))
+
+    where = place if place in SETS else path.name
+    parts = {"stored": None, "metric": called, "from": where, "sha256": _digest(files)}
+    return _metric(name, f"{called}, stored", family, parts, score_systems)
+
+
+def _said(path: Path, called: str) -> Family | None:
+    """Unit and direction in a table's column unit, such as "edits (lower is better)"."""
+    table = read_table(path, {})
+    rows = table[table.metric == called] if "metric" in table else table
+    if rows.empty:
+        raise UnknownName(f"metric of {path.name}", called, {*table.get("metric", ())})
+    unit = rows.unit.iloc[0] if "unit" in rows else ""
+    match = re.fullmatch(r"(?P<unit>.*) \((?P<way>higher|lower) is .*\)", unit)
+    if match is None:
+        return None
+    known, higher = family_of(called), match["way"] == "higher"
+    same = known is not None and known.higher_is_better == higher
+    return known if same else Family(match["unit"], higher_is_better=higher)
+
+
+def _files(path: Path, called: str) -> list[Path]:
+    """The files of a folder that hold the scores."""
+    if is_wmt25(path):
+        return sorted(path.glob("automatic_scores/*.jsonl"))
+    human = sorted(path.glob(f"human-scores/*.{called}.seg.score"))
+    return human or sorted(path.glob(f"metric-scores/*/{called}.seg.score"))
+
+
+def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
+    """The scores of a folder, for the outputs of a test set that the folder has as well."""
+    if is_wmt25(path):
+        whole = read_wmt25(path, test.lp)
+        return within(whole, test, read_wmt25_scores(path, whole, called))
+    if not is_mme(path):
+        raise DataError("neither a folder of WMT25 nor one of mt-metrics-eval.", path)
+    stored = {
+        one.name if one.ref is None else f"{one.name}-{one.ref}": one
+        for one in mme_scores(path, test.lp)
+        if "seg" in one.levels
+    }
+    one = stored[checks.one_of(called, stored, f"stored score of segments in {path}")]
+    scores = read_mme_scores(path, test.lp, one.name, one.ref).rename(columns={"score": "value"})
+    return within(read_mme(path, test.lp), test, scores)
+
+
+def _own_direction(values: np.ndarray, family: Family, called: str, path: Path) -> np.ndarray:
+    """The scores in the metric's own direction: files often hold negated ones where lower is better."""
+    low, high = family.bounds
+    if not family.higher_is_better and np.nanmax(values) <= 1e-6:
+        values = -values
+    if np.nanmin(values) < low - 1e-6 or np.nanmax(values) > high + 1e-6:
+        seen = f"{np.nanmin(values):.4g} to {np.nanmax(values):.4g}"
+        raise DataError(f"{called}: got scores of {seen}, expected {family.unit}.", path)
+    return np.clip(values, low, high)
+
+
+# -- ratings -----------------------------------------------------------------------------------------------------------
+
+
+def _human(name: str, kind: str, place: str) -> Metric:
+    """Human ratings from 0 to 100 points, or in standard deviations of a rater."""
+    paths = rating_files(place)
+    family = Family(POINTS, (0.0, 100.0))
+    if not is_export(paths[0]):
+        table = read_table(paths[0], {"raw": float, "score": float}, optional=["raw", "score"])
+        values = table["raw"] if "raw" in table else table.get("score")
+        if values is not None and (values < 0).any():
+            family = Family("standard deviations of a rater")
+
+    def score_systems(test: TestSet) -> Given:
+        found = join_scores(test, read_ratings_of(test, paths, kind), kind.upper(), paths[0])
+        return found._replace(values=_own_direction(found.values, family, kind.upper(), paths[0]))
+
+    files = ",".join(path.name for path in paths)
+    parts = {kind: None, "mean": "segments-of-raters", "files": files, "sha256": _digest(paths)}
+    return _metric(name, kind.upper(), family, parts, score_systems)
+
+
+def _mqm(name: str, kind: str, place: str) -> Metric:
+    """Mean MQM points of an output over its raters, under the default scheme and weights."""
+    path = find_file(place) if place.startswith("mqm/") and place in SETS else ratings_file(place)
+    path = path or Path(place)
+    if not path.is_file():
+        raise DataError("no file of MQM ratings, and no data set that has some.", path)
+    ratings, scores = _scored(str(path), path.stat().st_mtime_ns)
+
+    def score_systems(test: TestSet) -> Given:
+        import pandas as pd
+
+        join, matrix = join_ratings(test, ratings), scores.matrix(_MQM[kind]).values
+        names = [join.names.get(system) for system in scores.systems]
+        same = join.same & (join.rows >= 0)[:, None] & [name is not None for name in names]
+        i, j = np.nonzero(same & ~np.isnan(matrix))
+        frame = pd.DataFrame(
+            {
+                "system": np.array(names, dtype=object)[j],
+                "segment": join.rows[i],
+                "value": matrix[i, j],
+            }
+        )
+        docs = np.full(len(test), "", dtype=object)
+        docs[join.rows[join.rows >= 0]] = np.array(scores.docs, dtype=object)[join.rows >= 0]
+        found = join_scores(test, frame, kind, path)
+        notes = (*scores.notes, *join.report, *found.notes)
+        return Given(found.values, notes, tuple(docs))
+
+    family = Family("points per segment", (0.0, np.inf), False)
+    parts = {scores.signature: None, "kind": _MQM[kind], "sha256": _digest([path])}
+    return _metric(name, f"MQM {_MQM[kind]}", family, parts, score_systems)
+
+
+@lru_cache(maxsize=2)
+def _scored(path: str, changed: int) -> tuple[Ratings, MqmScores]:
+    """Ratings with their texts, and their penalties; read once for both axes."""
+    ratings = read_ratings(path, texts=True)
+    return ratings, score_ratings(ratings, choose_scheme(ratings))

@@ -1,0 +1,385 @@
+"""Scores from elsewhere: tidy frames (system, segment, value[, rater]) joined to a test set.
+
+A segment's id is its number in the test set, from 0. Scores without ids are found by their texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DataError, UnknownName
+from ..metrics import Given
+from .io import read_jsonl, read_table, stem_of
+from .languages import known_code, short_code, split_pair
+from .schema import TestSet
+from .wmt import read_categories
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Family(NamedTuple):
+    """Unit, bounds and direction of the scores of metrics with similar names."""
+
+    unit: str
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    higher_is_better: bool = True
+
+
+POINTS = "points, 0 to 100"
+_FAMILIES = {  # what a metric's name in lower case begins with
+    "xcomet": Family("0 to 1", (0.0, 1.0)),
+    r"(wmt\d\d-)?cometkiwi": Family("about 0 to 1"),
+    "comet|bleurt": Family("no fixed bounds"),
+    "metricx": Family("MQM points, 0 to 25", (0.0, 25.0), False),
+    "gemba-esa|esa|bleu|sentbleu|chrf": Family(POINTS, (0.0, 100.0)),
+    "mqm": Family("MQM points", (0.0, np.inf), False),
+}
+
+
+def family_of(metric: str) -> Family | None:
+    """Return unit, bounds and direction of a metric by its name; None if the name is unknown.
+
+    >>> family_of("MetricX-24-Hybrid-XL").higher_is_better, family_of("my-metric")
+    (False, None)
+    """
+    return next((f for form, f in _FAMILIES.items() if re.match(form, metric.lower())), None)
+
+
+# -- the join ----------------------------------------------------------------------------------------------------------
+
+
+def join_scores(test: TestSet, scores: pd.DataFrame, label: str, place: str | PathLike) -> Given:
+    """Return the (N, systems) mean score of each output over its raters; nan where there is none.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        system, segment, value; other columns are ignored.
+    label, place : str
+        What the scores are called and where they are from, for messages.
+
+    Raises
+    ------
+    DataError : no score is of a translation of this test set.
+    """
+    systems = list(test.systems)
+    values = np.full((len(test), len(systems)), np.nan)
+    scores = scores[scores.system.isin(systems)].dropna(subset=["value"])
+    if scores.empty:
+        raise DataError(f"no {label} score is of a translation of {test.name}.", place)
+    mean = scores.groupby(["segment", "system"])["value"].mean()
+    columns = [systems.index(system) for system in mean.index.get_level_values(1)]
+    values[mean.index.get_level_values(0), columns] = mean
+    there = ~np.isnan(values)
+    rated = int(there.any(0).sum())
+    n, of = int(there.sum()), len(test) * rated
+    return Given(
+        values, (f"{label}: {n:,} of {of:,} translations of {rated} systems have a score.",)
+    )
+
+
+def find_segments(test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return scores with the system and segment of every output that has their text.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        text, value, and any of system, src, doc: those that the test set has as well must be equal.
+    """
+    import pandas as pd
+
+    srcs = [*map(_plain, test.srcs)]
+    own = pd.DataFrame(
+        [
+            (system, segment, _plain(text), src, doc)
+            for system, texts in test.systems.items()
+            for segment, (text, src, doc) in enumerate(zip(texts, srcs, test.docs, strict=True))
+        ],
+        columns=["system", "segment", "text", "src", "doc"],
+    )
+    keys = ["text", *(["system"] if "system" in scores else [])]
+    keys += ["src"] if "src" in scores and any(srcs) else []
+    keys += ["doc"] if "doc" in scores and set(scores.doc) & set(test.docs) else []
+    found = scores.drop(columns=[c for c in own if c in scores and c not in keys])
+    for name in {"text", "src"} & set(keys):
+        found[name] = found[name].map(_plain)
+    return found.merge(own, on=keys)
+
+
+def within(whole: TestSet, test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return scores of one test set as scores of another, for equal outputs to equal sources and documents.
+
+    Parameters
+    ----------
+    whole, test : TestSet
+        The set that the scores are of, and another one, such as a part of it.
+    """
+    free: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row, (doc, src) in enumerate(zip(whole.docs, whole.srcs, strict=True)):
+        free[doc, _plain(src)].append(row)
+    shared = [system for system in test.systems if system in whole.systems]
+    found: dict[int, int] = {}  # segment of the whole set -> of the other one
+    for segment, (doc, src) in enumerate(zip(test.docs, test.srcs, strict=True)):
+        if rows := free.get((doc, _plain(src))):
+            alike = [
+                sum(whole.systems[s][k] == test.systems[s][segment] for s in shared) for k in rows
+            ]
+            found[rows.pop(alike.index(max(alike)))] = segment
+    texts = {**whole.refs, **whole.systems}
+    same = [
+        k in found
+        and s in test.systems
+        and _plain(texts[s][k]) == _plain(test.systems[s][found[k]])
+        for s, k in zip(scores.system, scores.segment, strict=True)
+    ]
+    scores = scores[same]
+    return scores.assign(segment=scores.segment.map(found))
+
+
+def _plain(text: str) -> str:
+    """A text with single spaces."""
+    return " ".join(text.split())
+
+
+# -- tables of segments ------------------------------------------------------------------------------------------------
+
+_ALIASES = {
+    **dict.fromkeys(("raw", "score", "points"), "value"),
+    "source": "src",
+    **dict.fromkeys(("mt", "target", "hyp", "translation"), "text"),
+    "annotator": "rater",
+    "document": "doc",
+}
+_NUMBERS = {"raw": float, "score": float, "value": float, "points": float, "segment": int}
+
+
+def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) -> pd.DataFrame:
+    """Read a table of segment scores: system, segment, value and the other columns of the file.
+
+    Parameters
+    ----------
+    path : path
+        CSV or TSV with ``value`` (or ``score``; ``raw`` comes first), and ``segment`` (from 0) and ``system``, or
+        ``text`` and possibly ``src``; optional: ``rater``, ``doc``, ``lp``, ``metric``, ``unit``.
+        ``anhelpers score --segments`` writes such a table.
+    metric : str, optional
+        Read the rows of one metric only.
+
+    Raises
+    ------
+    UnknownName : no such metric or language pair. DataError : with file and line, for a missing column, a segment
+        out of range or of another document, and a second score by the same rater.
+    """
+    table = read_table(path, _NUMBERS, optional=tuple(_NUMBERS))
+    if "raw" in table:
+        table = table.drop(columns=["score", "value"], errors="ignore")
+    table = table.rename(columns=_ALIASES)
+    numbered = {"system", "segment"} <= set(table)
+    if "value" not in table or not (numbered or "text" in table):
+        raise DataError(
+            f"columns: got {', '.join(table):.80}, expected value, and text or system and segment.",
+            path,
+            1,
+        )
+    if "lp" in table:
+        pairs = {
+            lp: "-".join(short_code(known_code(c)) for c in lp.split("-")) for lp in {*table.lp}
+        }
+        table = _chosen(table, table.lp.map(pairs), test.lp, f"language pair of {path}")
+    if metric is not None and "metric" in table:
+        table = _chosen(table, table.metric, metric, f"metric of {Path(path).name}")
+    table = table.dropna(subset=["value"])
+    return _checked(table, test, path) if numbered else find_segments(test, table)
+
+
+def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd.DataFrame:
+    """The rows with one name; UnknownName lists the others."""
+    if not (names == wanted).any():
+        raise UnknownName(kind, wanted, {*names})
+    return table[names == wanted]
+
+
+def _checked(table: pd.DataFrame, test: TestSet, path: str | PathLike) -> pd.DataFrame:
+    """The table; a DataError for a row that is not of the test set, or that repeats another."""
+    outside = ~table.segment.between(0, len(test) - 1)
+    _refuse(outside, f"segment: expected 0 to {len(test) - 1}", path)
+    if "doc" in table:
+        docs = np.array(test.docs, dtype=object)[table.segment]
+        _refuse(table.doc != docs, f"doc: the segment is of another document in {test.name}", path)
+    key = [c for c in ("system", "segment", "rater", "metric") if c in table]
+    _refuse(table.duplicated(key), "second score of the same segment", path)
+    return table
+
+
+def _refuse(bad: pd.Series, message: str, path: str | PathLike) -> None:
+    """Raise a DataError with the line of the first bad row."""
+    if bad.any():
+        raise DataError(f"{message}.", path, int(bad.index[bad.to_numpy().argmax()]) + 2)
+
+
+# -- scores of whole systems -------------------------------------------------------------------------------------------
+
+_WIDE = {"metricx": "MetricX-23-XL", "cometkiwi": "CometKiwi-XL"}  # columns of WMT24's table
+_FOOTNOTE = "$\\dagger$"
+
+
+def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
+    """Read the organisers' scores of the systems of one language pair.
+
+    Parameters
+    ----------
+    path : path
+        WMT24's table ``lp system metricx cometkiwi`` or WMT23's ``pair system metric score``.
+    lp : str
+        Language pair, such as "en-de".
+
+    Returns
+    -------
+    DataFrame system, metric, value, unit, higher_is_better, source; values in each metric's own direction.
+
+    Raises
+    ------
+    UnknownName : no such language pair. DataError : other columns, an unknown metric, a second value.
+    """
+    split_pair(lp)
+    kinds: dict[str, Any] = {"system": str, "score": float, **dict.fromkeys(_WIDE, float)}
+    table = read_table(path, kinds, optional=[*kinds][1:])
+    if {"lp", *_WIDE} <= set(table):
+        table = table.melt(["lp", "system"], [*_WIDE], "called", "value", ignore_index=False)
+        table = table.sort_index(kind="stable")
+    elif {"pair", "metric", "score"} <= set(table):
+        table = table.rename(columns={"pair": "lp", "metric": "called", "score": "value"})
+    else:
+        raise DataError("expected columns lp, metricx, cometkiwi, or pair, metric, score.", path, 1)
+    table = _chosen(table, table.lp, lp, "language pair")
+    metric = table.called.map(lambda name: _WIDE.get(name, name))
+    families = [family_of(name) for name in metric]
+    _refuse(metric.map(family_of).isna(), "metric of unknown direction", path)
+    found = table.assign(
+        system=table.system.str.replace(_FOOTNOTE, "").str.strip(),
+        metric=metric,
+        unit=[family.unit for family in families if family],
+        higher_is_better=[family.higher_is_better for family in families if family],
+        source=f"{Path(path).name}: " + table.called,
+    )
+    _refuse(found.value.isna(), "missing value", path)
+    _refuse(found.duplicated(["system", "metric"]), "second value of a system", path)
+    columns = ["system", "metric", "value", "unit", "higher_is_better", "source"]
+    return found[columns].reset_index(drop=True)
+
+
+# -- WMT25 -------------------------------------------------------------------------------------------------------------
+
+_BETWEEN = "_#_"
+
+
+def is_wmt25(folder: str | PathLike) -> bool:
+    """Whether a folder has WMT25's system outputs as JSON lines."""
+    return any(Path(folder, "systems").glob("*.jsonl"))
+
+
+def wmt25_pairs(folder: str | PathLike) -> list[str]:
+    """Return the language pairs that any system of a folder of WMT25 translated."""
+    files = Path(folder, "systems").glob("*.jsonl")
+    return sorted({_pair(_text(row, "doc_id", path)) for path in files for row in read_jsonl(path)})
+
+
+def read_wmt25(folder: str | PathLike, lp: str, *, name: str = "") -> TestSet:
+    """Read one language pair of WMT25: paragraphs as segments, without sources and references.
+
+    Parameters
+    ----------
+    folder : path
+        With the folders ``systems`` and ``automatic_scores`` of SYSTEM.jsonl.
+
+    Raises
+    ------
+    UnknownName : no such language pair. DataError : systems differ in their documents or paragraphs.
+    """
+    if lp not in (pairs := wmt25_pairs(folder)):
+        raise UnknownName("language pair", lp, pairs)
+    texts: dict[str, dict[str, list[str]]] = {}
+    for path in sorted(Path(folder, "systems").glob("*.jsonl")):
+        rows = [
+            (_text(row, "doc_id", path), _text(row, "hypothesis", path)) for row in read_jsonl(path)
+        ]
+        docs = {d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if _pair(d) == lp}
+        if docs:
+            texts[stem_of(path)] = dict(sorted(docs.items()))
+    counts = {doc: len(parts) for doc, parts in next(iter(texts.values())).items()}
+    for system, found in texts.items():
+        if {doc: len(parts) for doc, parts in found.items()} != counts:
+            raise DataError(
+                f"{system}: its documents or paragraphs differ from the others'.", folder
+            )
+    categories = Path(folder) / "systems.tsv"
+    known = read_categories(categories) if categories.is_file() else {}
+    return TestSet(
+        name or f"wmt25/{lp}",
+        lp,
+        srcs=("",) * sum(counts.values()),
+        systems={
+            s: tuple(part for parts in of.values() for part in parts) for s, of in texts.items()
+        },
+        docs=tuple(doc for doc, n in counts.items() for _ in range(n)),
+        domains=tuple(doc.split(_BETWEEN)[1] for doc, n in counts.items() for _ in range(n)),
+        categories={system: known[system] for system in texts if system in known},
+        notes=(
+            "no sources, no references: only metrics of the translation alone can be computed.",
+        ),
+    )
+
+
+def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.DataFrame:
+    """Read the stored scores of the paragraphs of a test set of `read_wmt25`: system, segment, value.
+
+    Raises
+    ------
+    UnknownName : no such metric. DataError : a document has another number of scores than of paragraphs.
+    """
+    import pandas as pd
+
+    at: dict[str, list[int]] = {}
+    for segment, doc in enumerate(test.docs):
+        at.setdefault(doc, []).append(segment)
+    rows: list[tuple[str, int, float | None]] = []
+    for path in _wmt25_score_files(folder):
+        for line, row in enumerate(read_jsonl(path), 1):
+            doc = _BETWEEN.join(
+                _text(row, k, path) for k in ("language_pair", "domain", "document_id")
+            )
+            if _pair(doc) != test.lp:
+                continue
+            if metric not in row["metric_scores"]:
+                raise UnknownName(f"metric of {path.name}", metric, row["metric_scores"])
+            values = row["metric_scores"][metric]
+            values = values if isinstance(values, list) else [values]
+            if len(values) != len(at.get(doc, ())):
+                n = len(at.get(doc, ()))
+                raise DataError(f"{doc:.60}: got {len(values)} scores, expected {n}.", path, line)
+            rows += zip([stem_of(path)] * len(values), at[doc], values, strict=True)
+    return pd.DataFrame(rows, columns=["system", "segment", "value"]).astype({"value": float})
+
+
+def _wmt25_score_files(folder: str | PathLike) -> list[Path]:
+    """The files of stored scores, one a system."""
+    return sorted(Path(folder, "automatic_scores").glob("*.jsonl"))
+
+
+def _text(row: dict[str, Any], key: str, path: Path) -> str:
+    """A text of a JSON object."""
+    if not isinstance(row.get(key), str):
+        raise DataError(f"{key}: got {row.get(key)!r:.40}, expected a text.", path)
+    return row[key]
+
+
+def _pair(doc: str) -> str:
+    """The language pair of a document of WMT25: "cs-de" of "cs-de_DE_#_news_#_n1"."""
+    return doc.partition("_")[0]

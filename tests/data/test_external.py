@@ -1,0 +1,388 @@
+"""Scores from elsewhere: tables, folders of WMT25 and mt-metrics-eval, and organisers' scores of systems."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anhelpers.accuracy.external import external_metric
+from anhelpers.data import TestSet, load, read_mme, read_system_scores, write_mme, write_mme_scores
+from anhelpers.data.external import (
+    family_of,
+    find_segments,
+    is_wmt25,
+    join_scores,
+    read_scores,
+    read_wmt25,
+    read_wmt25_scores,
+    wmt25_pairs,
+)
+from anhelpers.errors import DataError, UnknownName
+from anhelpers.metrics import Metric
+from anhelpers.plane import metric_axis, system_plane
+from anhelpers.scoring import lookup, segment_rows, system_rows, system_scores
+
+TEST = TestSet(
+    "set",
+    "en-de",
+    srcs=("One.", "One.", "Two."),
+    refs={"refA": ("Eins.", "Eins.", "Zwei.")},
+    systems={"A": ("Ein.", "Einer.", "Zwo."), "B": ("1", "2", "3")},
+    docs=("d1", "d1", "d2"),
+)
+REAL = os.environ.get("ANHELPERS_DATA", "")
+real = pytest.mark.skipif(not REAL, reason="ANHELPERS_DATA is not set")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of mt-metrics-eval with a human score, a score of MetricX and one of an unknown metric."""
+    place = write_mme(TEST, tmp_path / "mme")
+    both = {"systems": ["A", "B"]}
+    write_mme_scores(place, "en-de", "mqm", [[-1, -2], [np.nan, -4], [0, -25]], **both)
+    write_mme_scores(place, "en-de", "MetricX-24", -np.arange(6).reshape(3, 2), ref="src", **both)
+    write_mme_scores(place, "en-de", "mine", [[1, 5], [2, 6], [3, 7]], ref="refA", **both)
+    return place
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Writes lines to a file; returns its path."""
+
+    def write(*lines):
+        name = "scores.csv" if lines and "," in lines[0] else "scores.tsv"
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+def stored(place, metric, test=TEST):
+    return external_metric(f"stored:{place}#{metric}").score_systems(test).values
+
+
+@pytest.mark.verifies("Stored scores of segments", by="hand")
+def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
+    test = read_mme(folder, "en-de")
+    metric = external_metric(f"stored:{folder}#mqm")
+    wanted = ("MQM points", False, (0, np.inf))
+    assert (metric.unit, metric.higher_is_better, metric.bounds) == wanted
+    found = metric.score_systems(test)
+    np.testing.assert_array_equal(found.values, [[1, 2], [np.nan, 4], [0, 25]])
+    assert "5 of 6" in found.notes[0]
+    np.testing.assert_array_equal(metric_axis(test, metric).values[:, 1], [-2, -4, -25])
+    plane = system_plane(test, metric, lookup.metric("chrf", test))
+    assert len(plane) == 2
+    np.testing.assert_allclose(plane.scores()[0], [-0.5, -13.5])
+
+
+def test_scores_have_the_direction_of_their_metric(folder):
+    test = read_mme(folder, "en-de")
+    metricx = external_metric(f"stored:{folder}#MetricX-24-src")
+    assert not metricx.higher_is_better
+    np.testing.assert_array_equal(system_scores(test, metricx), np.arange(6).reshape(3, 2))
+    mine = external_metric(f"stored:{folder}#mine-refA")
+    assert (mine.unit, mine.higher_is_better) == ("as stored", True)
+    np.testing.assert_array_equal(system_scores(test, mine)[:, 0], [1, 2, 3])
+    with pytest.raises(UnknownName, match="mine-refA"):
+        stored(folder, "mine-refB", test)
+    assert family_of("wmt22-cometkiwi-da").higher_is_better
+
+
+@pytest.mark.verifies("Stored scores of segments", by="property")
+def test_scores_stay_with_their_texts(folder):
+    test = read_mme(folder, "en-de")
+    np.testing.assert_array_equal(
+        stored(folder, "mine-refA", test.subset([2, 0])), [[3, 7], [1, 5]]
+    )
+    other = replace(test, systems={"A": test.systems["A"], "B": ("1", "x", "3")})
+    found = stored(folder, "mine-refA", other)
+    np.testing.assert_array_equal(found, [[1, 5], [2, np.nan], [3, 7]])
+    with pytest.raises(DataError):
+        stored(folder, "mine-refA", replace(test, systems={"C": ("a", "b", "c")}, categories={}))
+
+
+@pytest.mark.verifies(
+    "Stored scores of segments", by="foreign", of="sacreBLEU, stored and read back"
+)
+def test_what_the_command_score_writes_is_read_back(tmp_path):
+    metrics = [lookup.metric("chrf", TEST), lookup.metric("ter", TEST)]
+    path = tmp_path / "scores.csv"
+    segment_rows(TEST, metrics).to_csv(path, index=False)
+    for metric in metrics:
+        again = external_metric(f"stored:{path}#{metric.name}")
+        assert (again.higher_is_better, again.unit) == (metric.higher_is_better, metric.unit)
+        np.testing.assert_allclose(system_scores(TEST, again), system_scores(TEST, metric))
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 6))
+@settings(max_examples=25, deadline=None)
+def test_a_join_is_the_mean_over_raters_in_any_order_of_rows(random, raters):
+    rows = [
+        (s, i, r, random.uniform(0, 100)) for s in "AB" for i in range(3) for r in range(raters)
+    ]
+    random.shuffle(rows)
+    frame = pd.DataFrame(rows, columns=["system", "segment", "rater", "value"])
+    found = join_scores(TEST, frame, "x", "x").values
+    for j, system in enumerate("AB"):
+        for i in range(3):
+            mine = [v for s, k, _, v in rows if (s, k) == (system, i)]
+            assert found[i, j] == pytest.approx(np.mean(mine))
+
+
+def test_texts_decide_with_the_source_the_system_and_the_document():
+    twice = replace(TEST, systems={"A": ("x", "x", "y"), "B": ("x", "z", "y")}, categories={})
+
+    def places(**columns):
+        frame = pd.DataFrame(columns).assign(value=1.0)
+        found = find_segments(twice, frame)
+        return sorted(
+            (s, i) for s, i in zip(found.system, found.segment, strict=True) if s != "refA"
+        )
+
+    assert places(text=["y"]) == [("A", 2), ("B", 2)]
+    assert places(text=[" y "], system=["B"]) == [("B", 2)]
+    assert places(text=["x"], src=["One."], system=["A"]) == [("A", 0), ("A", 1)]
+    assert places(text=["x"], src=["Two."]) == []
+    assert places(text=["x", "y"], doc=["d1", "d1"]) == [("A", 0), ("A", 1), ("B", 0)]
+
+
+def test_a_table_of_texts_or_numbers_with_raters(table):
+    head = "system\tsegment\tscore"
+    np.testing.assert_array_equal(
+        stored(table(head, "A\t0\t3", "A\t1\tNone"), "MetricX")[:2, 0], [3, np.nan]
+    )
+    rated = table(f"{head}\trater", "A\t0\t0.7\tr1", "A\t0\t0.9\tr2")
+    assert stored(rated, "COMET")[0, 0] == pytest.approx(0.8)
+    pairs = table("lp,src,mt,score,raw", "en-de,Two.,Zwo.,0.3,70", "en-cs,Two.,Dva.,0.1,9")
+    assert stored(pairs, "esa")[2, 0] == 70
+    assert len(read_scores(pairs, TEST)) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "metric", "error", "named"),
+    [
+        (["system\tscore", "A\t1"], "chrF", DataError, "line 1"),
+        (["system\tsegment\tscore", "A\t0\t1", "A\t3\t1"], "chrF", DataError, "line 3"),
+        (["system\tsegment\tscore", "A\t-1\t1"], "chrF", DataError, "line 2"),
+        (["system\tsegment\tscore", "A\t1.5\t1"], "chrF", DataError, "line 2"),
+        (["system\tsegment\tscore", "A\t0\tx"], "chrF", DataError, "line 2"),
+        (["system\tsegment\tscore", "A\t0\t1", "A\t0\t1"], "chrF", DataError, "line 3"),
+        (["system\tsegment\tscore\tdoc", "A\t1\t1\td2"], "chrF", DataError, "line 2"),
+        (["system\tsegment\tscore", "C\t0\t1"], "chrF", DataError, "scores.tsv"),
+        (["system\tsegment\tscore", "A\t0\tnan"], "chrF", DataError, "scores.tsv"),
+        (["system\tsegment\tscore", "A\t0\t-3", "A\t1\t4"], "MetricX-23", DataError, "MetricX"),
+        (["system\tsegment\tscore", "A\t0\t80"], "XCOMET-XL", DataError, "XCOMET-XL"),
+        (["system\tsegment\tscore", "A\t0\t1"], "mine", DataError, "mine"),
+        (["system\tsegment\tscore\tmetric", "A\t0\t1\tbleu"], "chrF", UnknownName, "bleu"),
+        (["lp,src,mt,score", "en-cs,Two.,Dva.,1"], "chrF", UnknownName, "en-cs"),
+        (["src,mt,score", "Two.,Deux.,1"], "chrF", DataError, "scores.csv"),
+    ],
+)
+def test_bad_tables_are_refused(table, lines, metric, error, named):
+    with pytest.raises(error, match=named):
+        stored(table(*lines), metric)
+
+
+@pytest.mark.parametrize(
+    "name", ["stored:x", "stored:#x", "stored:x#", "esa:", "mqm:no.tsv", "no:x"]
+)
+def test_names_without_a_place_are_refused(name):
+    with pytest.raises((DataError, UnknownName)):
+        external_metric(name)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    with pytest.raises(DataError):
+        stored(tmp_path, "chrF")
+
+
+# -- scores of systems -------------------------------------------------------------------------------------------------
+
+WIDE = (
+    "lp\tsystem\ttype\tmetricx\tcometkiwi",
+    "en-de\tX\topen\t1.5\t.7",
+    "en-fr\tX\topen\t9\t.1",
+    "en-de\tY-2 $\\dagger$\topen\t3\t.5",
+)
+TALL = (
+    "pair\tsystem\tid\tmetric\tscore",
+    "en-de\tX\t1\tbleu-refA\t30.25",
+    "en-de\tX\t1\tCOMET-refA\t-.5",
+)
+
+
+def test_both_layouts_of_system_scores(table):
+    found = read_system_scores(table(*WIDE), "en-de")
+    metricx, kiwi = ("MQM points, 0 to 25", False), ("about 0 to 1", True)
+    assert found.values.tolist() == [
+        ["X", "MetricX-23-XL", 1.5, *metricx, "scores.tsv: metricx"],
+        ["X", "CometKiwi-XL", 0.7, *kiwi, "scores.tsv: cometkiwi"],
+        ["Y-2", "MetricX-23-XL", 3.0, *metricx, "scores.tsv: metricx"],
+        ["Y-2", "CometKiwi-XL", 0.5, *kiwi, "scores.tsv: cometkiwi"],
+    ]
+    found = read_system_scores(table(*TALL), "en-de")
+    assert found.values.tolist() == [
+        ["X", "bleu-refA", 30.25, "points, 0 to 100", True, "scores.tsv: bleu-refA"],
+        ["X", "COMET-refA", -0.5, "no fixed bounds", True, "scores.tsv: COMET-refA"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "error", "named"),
+    [
+        ([], DataError, "scores.tsv"),
+        (["lp\tsystem\tbleu"], DataError, "line 1"),
+        ([*TALL, "en-de\tX\t1\tbleu-all"], DataError, "line 4"),
+        ([*TALL, "en-de\tX\t1\tbleu-all\tx"], DataError, "line 4"),
+        ([*TALL, "en-de\tX\t1\tbleu-all\t"], DataError, "line 4"),
+        ([*TALL, "en-de\tX\t1\tbleu-all\tinf"], DataError, "line 4"),
+        ([*TALL, "en-de\tX\t1\tbleu-refA\t30.25"], DataError, "line 4"),
+        ([*TALL, "en-de\tX\t1\twer-refA\t30"], DataError, "line 4"),
+        ([*WIDE, "en-de\tY-2\topen\t3\t.5"], DataError, "line 5"),
+        ([WIDE[0], WIDE[2]], UnknownName, "en-fr"),
+    ],
+)
+def test_bad_tables_of_systems_are_refused(table, lines, error, named):
+    with pytest.raises(error, match=named):
+        read_system_scores(table(*lines), "en-de")
+
+
+@real
+@pytest.mark.real
+@pytest.mark.parametrize("lp", ["en-de", "ja-zh"])
+def test_the_scores_of_wmt24_are_those_of_its_systems(lp):
+    scores = read_system_scores(Path(REAL, "wmt24", "autoscores.tsv"), lp)
+    assert set(scores.system) == set(load(f"wmt24/{lp}").systems)
+    groups = scores.groupby("metric", sort=False)
+    metricx, kiwi = (rows.set_index("system").value for _, rows in groups)
+    assert metricx.idxmin() == kiwi.idxmax()  # both name the same best system
+    assert metricx.between(0, 25).all()
+    assert metricx.corr(kiwi) < -0.8
+
+
+@real
+@pytest.mark.real
+def test_the_scores_of_wmt23_are_those_that_sacrebleu_gives():
+    scores = read_system_scores(Path(REAL, "wmt23", "automatic-scores.tsv"), "en-de")
+    theirs = scores.set_index(["metric", "system"]).value
+    assert len(theirs) == 12 * 4
+    test = load("wmt23/en-de")
+    ours = system_rows(test, [lookup.metric("chrf", test)])
+    for system, value in zip(ours.system, ours.value, strict=True):
+        assert round(value, 4) == round(theirs["chrf-refA", system], 4)
+
+
+# -- WMT25 -------------------------------------------------------------------------------------------------------------
+
+OUTPUTS = {
+    "B": {"news_#_n1": "Eins.\n\nZwei.", "speech_#_vid_s": "Drei.\nUnd so."},
+    "A": {"speech_#_vid_s": "III", "news_#_n1": "I\n\nII"},
+}
+SCORES = {
+    "A": {"news_#_n1": [0.1, 0.2], "speech_#_s": [0.3]},
+    "B": {"speech_#_s": [0.6], "news_#_n1": [0.4, None]},
+}
+
+
+def score_row(doc, values):
+    domain, name = doc.split("_#_")
+    of = {"language_pair": "cs-de_DE", "domain": domain, "document_id": name}
+    return of | {"metric_scores": {"XCOMET-XL": values}}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Writes outputs {system: {doc: text}} and scores {system: {doc: numbers}}; returns the folder."""
+
+    def write(outputs=OUTPUTS, scores=SCORES):
+        rows = {
+            "systems": {
+                s: [{"doc_id": f"cs-de_DE_#_{d}", "hypothesis": t} for d, t in docs.items()]
+                for s, docs in outputs.items()
+            },
+            "automatic_scores": {
+                s: [score_row(*one) for one in docs.items()] for s, docs in scores.items()
+            },
+        }
+        for folder, of in rows.items():
+            (tmp_path / folder).mkdir(exist_ok=True)
+            for system, lines in of.items():
+                text = "".join(json.dumps(line) + "\n" for line in lines)
+                (tmp_path / folder / f"{system}.jsonl").write_text(text, encoding="utf-8")
+        return tmp_path
+
+    return write
+
+
+def test_paragraphs_are_segments_in_any_order_of_documents(tree):
+    folder = tree()
+    assert is_wmt25(folder)
+    assert wmt25_pairs(folder) == ["cs-de"]
+    test = read_wmt25(folder, "cs-de")
+    assert test.systems == {"A": ("I", "II", "III"), "B": ("Eins.", "Zwei.", "Drei.\nUnd so.")}
+    assert test.docs == ("cs-de_DE_#_news_#_n1",) * 2 + ("cs-de_DE_#_speech_#_s",)
+    assert test.domains == ("news", "news", "speech")
+    assert (test.srcs, dict(test.refs)) == (("", "", ""), {})
+    assert load(folder).name == f"{folder.name}/cs-de"
+    wanted = [[0.1, 0.4], [0.2, np.nan], [0.3, 0.6]]
+    np.testing.assert_array_equal(stored(folder, "XCOMET-XL", test), wanted)
+    with pytest.raises(UnknownName, match="XCOMET-XL"):
+        read_wmt25_scores(folder, test, "XCOMET")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "scores"),
+    [
+        (OUTPUTS | {"B": {"news_#_n1": "Eins.", "speech_#_s": "x"}}, SCORES),
+        (OUTPUTS | {"B": {"news_#_n1": "Eins.\n\nZwei."}}, SCORES),
+        (OUTPUTS | {"B": {"news_#_n1": 3}}, SCORES),
+        (OUTPUTS, SCORES | {"A": {"news_#_n1": [0.1]}}),
+        (OUTPUTS, SCORES | {"A": {"news_#_other": [0.1]}}),
+    ],
+)
+def test_documents_and_paragraphs_must_be_the_same(tree, outputs, scores):
+    folder = tree(outputs, scores)
+    with pytest.raises(DataError):
+        stored(folder, "XCOMET-XL", read_wmt25(folder, "cs-de"))
+
+
+def test_what_needs_a_source_or_a_reference_is_refused(tree):
+    test = read_wmt25(tree(), "cs-de")
+    reads = Metric(
+        "qe", "QE", "0 to 1", True, ("srcs",), "qe", lambda hyps, **_: np.ones(len(hyps))
+    )
+    for metric in (lookup.metric("chrf", test), reads):
+        with pytest.raises(DataError):
+            system_rows(test, [metric])
+    with pytest.raises(UnknownName, match="cs-de"):
+        read_wmt25(tree(), "cs-uk")
+
+
+@real
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("metric", "sign"), [("XCOMET-XL", 1), ("MetricX-24-Hybrid-XL", -1), ("GEMBA-ESA-GPT4.1", 1)]
+)
+def test_the_stored_scores_of_wmt25_by_hand(metric, sign):
+    test = load("wmt25/cs-de")
+    assert (len(test), len(test.systems), len(set(test.docs))) == (457, 5, 256)
+    ours = lookup.metric(f"stored:wmt25/cs-de#{metric}", test)
+    assert ours.higher_is_better == (sign == 1)
+    scores = system_scores(test, ours)
+    for j, system in enumerate(test.systems):
+        path = Path(REAL, "wmt25", "data", "automatic_scores", f"{system}.jsonl")
+        rows = pd.read_json(path, lines=True).query("language_pair == 'cs-de_DE'")
+        numbers = np.concatenate([of[metric] for of in rows.metric_scores])
+        assert len(numbers) == 457
+        assert scores[:, j].mean() == pytest.approx(sign * numbers.mean(), abs=1e-12)
+        one = rows.iloc[17]  # a document's numbers in their places
+        doc = f"cs-de_DE_#_{one.domain}_#_{one.document_id}"
+        at = [i for i, name in enumerate(test.docs) if name == doc]
+        np.testing.assert_allclose(sign * scores[at, j], one.metric_scores[metric])
