@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from anhelpers.data.manifest import read_manifest
+from anhelpers.data.stored import read_system_scores
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,6 @@ from anhelpers.data.numbers import read_logprobs, read_numbers
 from anhelpers.data.plain import read_documents
 from anhelpers.data.ratings import read_ratings as read_mqm
 from anhelpers.data.schema import CATEGORIES
-from anhelpers.data.stored import read_system_scores
 from anhelpers.data.token_scores import read_token_scores
 from anhelpers.data.wmt import read_categories, system_categories
 from anhelpers.data.worlds import load_world

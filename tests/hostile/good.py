@@ -13,6 +13,8 @@ from pathlib import Path
 from anhelpers.data.catalog import load_candidates, load_mono
 from anhelpers.data.manifest import COLUMNS as MANIFEST
 from anhelpers.data.manifest import read_manifest
+from anhelpers.data.stored import read_system_scores
+from anhelpers.data.wmt25 import read_wmt25, read_wmt25_scores
 
 import anhelpers.data as data
 from anhelpers import notebooks
@@ -21,11 +23,9 @@ from anhelpers.cli import generate
 from anhelpers.data.mqm_tables import load_scheme, load_weights
 from anhelpers.data.numbers import read_logprobs
 from anhelpers.data.plain import add_systems, read_documents
-from anhelpers.data.stored import read_system_scores
 from anhelpers.data.token_scores import read_token_scores
 from anhelpers.data.wmt import COLUMNS as SYSTEMS
 from anhelpers.data.wmt import read_categories, system_categories
-from anhelpers.data.wmt25 import read_wmt25, read_wmt25_scores
 from anhelpers.data.worlds import load_world
 from anhelpers.scoring import lookup, system_scores
 from anhelpers.scoring.slurm import read_slurm

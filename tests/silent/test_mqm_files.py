@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import zstandard
+from anhelpers.data.stored import read_system_scores
 
 from anhelpers.cli import main
 from anhelpers.data import (
@@ -24,7 +25,6 @@ from anhelpers.data import (
     read_ratings,
 )
 from anhelpers.data.mqm_tables import RatingMap, load_map, load_scheme
-from anhelpers.data.stored import read_system_scores
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings, system_table
 from anhelpers.plane import rated_plane
