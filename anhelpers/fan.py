@@ -16,15 +16,7 @@ from numpy.typing import ArrayLike
 from . import checks
 from .compiled import compiled
 from .errors import DataError
-from .frontier import most_at, vertex_at
-from .hull import held_betas
-
-__all__ = ["ExpectedCurves", "expected_at", "expected_curves", "rank_weights"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
+from .frontier import held_betas, most_at, vertex_at
 
 MOST = 2**26  # pairs of candidates × K: up to 1 GiB of results
 # crossings nearer than this may be one: each β is rounded three times

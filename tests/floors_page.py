@@ -17,7 +17,7 @@ FLOORS = {  # from below; a module imports from its own floor and from those bel
     "ground": ("what everybody stands on", "errors checks compiled progress rooms"),
     "mathematics": (
         "arrays in, numbers out: no text, no file, no table",
-        "frontier hull fan exact stats estimate intervals divergences",
+        "frontier fan exact stats estimate intervals divergences",
     ),
     "texts": (
         "text becomes numbers",

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
-from ..frontier import OracleCurve
-from ..hull import hulls, line_distances
+from ..frontier import OracleCurve, hulls, line_distances
 from ..intervals import Score, score_intervals
 from ..stats import cluster_sums, p_value, pearson, resamples, spearman
 from .scores import Plane
