@@ -21,22 +21,6 @@ from .estimate import Estimate
 from .progress import note_once
 from .stats import Resamples, cluster_sums, resampled_sums, resamples
 
-__all__ = [
-    "MeanInterval",
-    "Score",
-    "bootstrap_means",
-    "effective",
-    "few_clusters",
-    "moves_variance",
-    "score_intervals",
-    "student",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
 LEVEL = 0.95
 FEWEST, FARTHEST = 8, 2.0
 """Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away."""

@@ -13,30 +13,6 @@ from . import checks
 from .compiled import compiled
 from .errors import DataError
 
-__all__ = [
-    "Z95",
-    "Resamples",
-    "check_draws",
-    "cluster_counts",
-    "cluster_sums",
-    "clusters_of",
-    "correlation_interval",
-    "correlation_p",
-    "holm",
-    "mean_ranks",
-    "p_value",
-    "pearson",
-    "resampled_sums",
-    "resamples",
-    "share_interval",
-    "spearman",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
 # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
 Z95 = 1.959963984540054
 

@@ -142,9 +142,3 @@ def test_what_a_user_prints_is_one_line():
         assert len(repr(shown)) < 300
         assert "\n" not in repr(shown)
     assert repr(study.plane).startswith("Plane(teaching: 8 systems on 52 segments, chrF")
-
-
-def test_rooms_list_what_they_hold_and_not_what_they_import():
-    for room in NAMES:
-        if inspect.ismodule(found := getattr(an, room)):
-            assert not {"np", "annotations", "ArrayLike", "Sequence", "Any"} & set(dir(found)), room

@@ -132,7 +132,9 @@ MODULES = [
 ]
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
 NOT_QUANTITIES = {
-    "intervals": "few_clusters",
+    "frontier": "held_betas",
+    "accuracy.ngrams": "matches_by_sorting",
+    "intervals": "few_clusters tell_few",
     "stats": "check_draws clusters_of mean_ranks",
     "mqm": "base_system category_table choose_scheme domain_of load_scheme marked_example marks_table rater_notes "
     "rating_human",
@@ -147,8 +149,8 @@ NOT_QUANTITIES = {
     "accuracy.surface": "named surface",
     "accuracy.ter": "counter",
     "accuracy.chrf": "counter",
-    "accuracy.bleu": "counter sacrebleu_metric",
-    "accuracy.comet": "load_comet named",
+    "accuracy.bleu": "clean_13a counter sacrebleu_metric",
+    "accuracy.comet": "",
     "accuracy.metricx": "load_metricx made named",
     "candidates.drawing": "load_drawer read_method translates",
     "candidates.draw": "check_sources draw draw_source drawn_set made",

@@ -19,8 +19,6 @@ from .encode import SegmentBatch
 from .ngrams import clipped_matches
 from .words import Vocabulary
 
-__all__ = ["counter", "sacrebleu_metric", "scores"]
-
 ORDER = 4  # Papineni et al. 2002
 # 13a leaves a word without any of these in one piece
 MARKS_13A = string.punctuation.replace("'", "")

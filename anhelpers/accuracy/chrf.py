@@ -14,8 +14,6 @@ from .encode import WHITESPACE, SegmentBatch, code_points
 from .ngrams import clipped_matches
 from .words import Vocabulary
 
-__all__ = ["counter", "scores"]
-
 CHAR_ORDER = 6  # Popović 2015
 # recall counts twice as much as precision: Popović 2016, http://aclweb.org/anthology/W16-2341
 BETA = 2

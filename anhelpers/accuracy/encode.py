@@ -16,8 +16,6 @@ from ..compiled import side_by_side
 from ..progress import progress
 from .references import Reference, streams
 
-__all__ = ["WHITESPACE", "SegmentBatch", "code_points", "gather", "segment_batches"]
-
 # one array of code points of 1 MiB: it stays in a core's second-level cache
 BATCH_CHARACTERS = 2**18
 

@@ -17,8 +17,6 @@ from ..scoring.memo import memo
 from ..scoring.worker import Recipe
 from .references import at_least_one, streams
 
-__all__ = ["Learned", "elsewhere", "learned_metric", "short_name"]
-
 NEEDS = {"src": "srcs", "ref": "refs"}
 
 

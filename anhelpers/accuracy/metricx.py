@@ -17,8 +17,6 @@ from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
 from ..scoring.worker import Made, recipe
 from .learned import Learned, elsewhere, learned_metric, short_name
 
-__all__ = ["MetricX", "load_metricx", "made", "metricx_metric", "metricx_scores", "named"]
-
 NOUN = "MetricX model"
 SCORE_ID = 250089
 """The token <extra_id_10> of mT5, whose logit is the score."""

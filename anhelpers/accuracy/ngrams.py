@@ -12,8 +12,6 @@ import numpy as np
 
 from ..compiled import compiled
 
-__all__ = ["clipped_matches"]
-
 LANES = 64  # candidates that are counted side by side
 LANE_BITS = np.uint64(6)
 MAX_SYMBOLS = 2**15 - 1  # counts are int16

@@ -10,8 +10,6 @@ import numpy as np
 from .. import checks
 from ..errors import DataError
 
-__all__ = ["VARIABLE", "Reference", "at_least_one", "referenced", "streams"]
-
 Reference = str | None
 """A reference text, or None where it is missing; an empty text is a reference without words, as in sacreBLEU."""
 

@@ -25,9 +25,6 @@ from . import bleu, chrf, ter
 from .encode import SegmentBatch, gather
 from .references import VARIABLE, Reference, at_least_one, referenced, streams
 
-__all__ = ["METRICS", "Surface", "named", "surface", "surface_metric"]
-
-
 POINTS = "points, 0 to 100"
 
 

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from .encode import SegmentBatch
 
-__all__ = ["counter", "scores"]
-
 
 def counter() -> Callable[[SegmentBatch], np.ndarray]:
     """A function from a batch of n hypotheses to their counts; it keeps the pairs it has seen.

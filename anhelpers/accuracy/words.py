@@ -12,8 +12,6 @@ import numpy as np
 from ..compiled import compiled
 from .encode import WHITESPACE, code_points
 
-__all__ = ["Vocabulary"]
-
 # its last entry stands for every code point beyond
 SPACE = np.isin(np.arange(WHITESPACE.max() + 2), WHITESPACE)
 

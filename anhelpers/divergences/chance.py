@@ -17,8 +17,6 @@ import numpy as np
 from .. import checks
 from ..intervals import LEVEL, effective, student, tell_few
 
-__all__ = ["Chance", "against_chance", "along_a_line", "resampled"]
-
 TAIL = (1 - LEVEL) / 2
 STEPS, SHORT = 5, 0.02
 """Chords, and by how much they are cut so as to stay below, more after one that was too long."""

@@ -14,16 +14,6 @@ from ..estimate import Estimate
 from ..intervals import few_clusters
 from .chance import TAIL, Chance, along_a_line, resampled
 
-__all__ = [
-    "classification_risk",
-    "critic_distance",
-    "critic_gaps",
-    "power_mean",
-    "power_mean_se",
-    "risk_chain",
-    "sample_critic_distance",
-]
-
 
 def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None) -> float:
     """(Σ w |v|^p)^(1/p): the mean size of K numbers for p = 1, their largest size for p = ∞.

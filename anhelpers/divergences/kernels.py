@@ -11,8 +11,6 @@ from scipy.spatial.distance import cdist, pdist
 from .. import checks
 from ..errors import DataError
 
-__all__ = ["Kernel", "laplace", "linear", "median_bandwidth", "points", "rbf"]
-
 KINDS = ("laplace", "linear", "rbf")
 
 

@@ -14,8 +14,6 @@ from ..estimate import Estimate
 from .pairs import PairSums, pair_noise, spread_rows
 from .processes import CriticProcess, pair_moment, quadratic_form
 
-__all__ = ["log_gp_white", "memed", "memed_matrices", "memed_samples", "memed_squared"]
-
 # texts on a side of a block of pairs: 8 MiB a matrix of float64, whatever the number of texts
 BLOCK = 1024
 

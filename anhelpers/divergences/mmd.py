@@ -16,8 +16,6 @@ from .kernels import Kernel, linear, points
 from .pairs import PairSums, pair_noise, spread_rows
 from .tiles import Tile, scaled_for, tiles
 
-__all__ = ["PermutationTest", "mmd2", "permutation_test"]
-
 BLOCK = 1024  # a tile of float32 is 4 MiB and stays in the cache
 # points; up to here the permutation test is float64 throughout, so that ties stay ties
 EXACT_BELOW = 2048

@@ -11,8 +11,6 @@ from scipy.special import erf, gammaln, hyp1f1, ndtr, owens_t
 
 from ..errors import DataError
 
-__all__ = ["bivariate_normal_cdf", "folded_norm", "probit_second_moment"]
-
 # above this p or |μ|/σ the power's kink at 0 carries no weight, and sums over a grid are exact
 SADDLE = 30.0
 CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit

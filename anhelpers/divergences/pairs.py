@@ -10,8 +10,6 @@ import numpy as np
 from ..estimate import Estimate
 from ..intervals import few_clusters, student
 
-__all__ = ["PairSums", "pair_interval", "pair_noise", "spread_rows"]
-
 NOISE_OF = 200
 """Texts of either side from which the noise of pairs is estimated: a moment that so many say well enough."""
 

@@ -13,21 +13,6 @@ from scipy.special import entr, logsumexp, rel_entr, xlogy
 from .. import checks
 from ..errors import DataError
 
-__all__ = [
-    "DIVERGENCES",
-    "Named",
-    "chi_squared",
-    "cross_entropy",
-    "entropy",
-    "ipm",
-    "jensen_shannon",
-    "kl",
-    "mmd_squared",
-    "renyi",
-    "total_variation",
-    "wasserstein",
-]
-
 # the least HiGHS takes
 TOLERANCE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 

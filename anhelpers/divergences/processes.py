@@ -18,17 +18,6 @@ from ..intervals import student
 from .critics import power_mean, power_mean_se
 from .normals import folded_norm, probit_second_moment
 
-__all__ = [
-    "CriticProcess",
-    "draw_critics",
-    "estimate_distance",
-    "first_moment",
-    "gp_distance",
-    "pair_moment",
-    "quadratic_form",
-    "second_moment",
-]
-
 LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
 LARGEST = 700.0  # e to this is a little below the most that float64 holds
 DIAGONAL = 64  # texts at a time where only k(x, x) is wanted of a kernel that gives whole matrices

@@ -17,8 +17,6 @@ from ..intervals import few_clusters, moves_variance, student
 from . import pmf
 from .chance import against_chance, along_a_line, resampled
 
-__all__ = ["kl_from_logprobs", "plug_in", "wasserstein_1d"]
-
 UPWARD = "biased upward, because noise also sets two samples apart"
 INFINITE = (
     "infinite: the system has an outcome that the sample of the reference lacks, which more "

@@ -12,8 +12,6 @@ import numpy as np
 from ..compiled import compiled, cores
 from .kernels import Kernel
 
-__all__ = ["Tile", "scaled_for", "tiles"]
-
 # 2^f = Σ (f ln 2)^k / k! for |f| <= 1/2: eight terms are right to 5e-9, below what float32 can hold.
 C0, C1, C2, C3, C4, C5, C6, C7 = (
     np.float32(math.log(2) ** k / math.factorial(k)) for k in range(8)

@@ -18,8 +18,6 @@ from .divergence import Ball, Divergence
 from .linear import best_targets, solve_equal
 from .problem import Problem, Solution
 
-__all__ = ["cone_solver", "refine"]
-
 TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
 """(tolerance, step towards the cones' boundary) for Clarabel; its own values are the second."""
 

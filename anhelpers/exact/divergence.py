@@ -20,18 +20,6 @@ from ..divergences import pmf
 from ..divergences.critics import critic_distance
 from ..errors import DataError
 
-__all__ = [
-    "NAMED",
-    "Ball",
-    "Divergence",
-    "Polyhedron",
-    "critic_ball",
-    "divergence_of",
-    "mmd_ball",
-    "renyi_ball",
-    "wasserstein_ball",
-]
-
 
 @dataclass(frozen=True)
 class Polyhedron:

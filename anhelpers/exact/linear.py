@@ -21,8 +21,6 @@ from ..errors import AnhelpersError
 from .divergence import Divergence, Polyhedron
 from .problem import SLACK, SUMMED, Problem
 
-__all__ = ["best_targets", "solve_equal", "solve_point", "solve_vertices"]
-
 SMALL = 20_000
 """Entries up to which the matrices of a program are dense: sparse ones take longer to put together than to solve."""
 

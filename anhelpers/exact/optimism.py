@@ -10,8 +10,6 @@ from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from .problem import Problem
 
-__all__ = ["sampled_oracle"]
-
 
 def sampled_oracle(
     problem: Problem,

@@ -13,8 +13,6 @@ from ..errors import DataError
 from ..frontier import vertex_at
 from .divergence import Divergence
 
-__all__ = ["SLACK", "ExactCurve", "Problem", "Solution", "asked", "joint_of"]
-
 SLACK = 1e-9  # of a difference that is a solver's, relative to the size of the numbers
 SUMMED = 1e-12  # relative rounding of a sum over thousands of references
 EPS = np.finfo(np.float64).eps

@@ -16,8 +16,6 @@ from .divergence import Divergence, divergence_of
 from .linear import best_targets, solve_point, solve_vertices
 from .problem import SLACK, ExactCurve, Problem, Solution, asked
 
-__all__ = ["Theorem31", "check_theorem", "plain_world", "solve", "solve_curve"]
-
 FORBIDDEN = 1e12
 """An excess cost, in `Problem.unit`, that no solver need know better: R says what costs more less than once in 1e12."""
 

@@ -14,8 +14,6 @@ from .linear import best_targets
 from .problem import Problem, joint_of
 from .solve import solve
 
-__all__ = ["Minimisers", "conditional_entropy", "minimisers", "own_p_y", "perturbed", "stability"]
-
 
 def conditional_entropy(joint: ArrayLike) -> float:
     """H[y | x] of a joint (X, Z) P(x, y), in nats: 0 exactly where every source has one translation.

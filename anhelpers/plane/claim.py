@@ -16,7 +16,6 @@ from .local import FEWEST
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["claim_halves", "verdict"]
 
 RELIABLE = 0.75
 """Below, a verdict is none: with errors that go together, unrelated systems would be called related too often."""

@@ -30,7 +30,6 @@ from .rated import RatedMetrics, plane_of_scores, shared_sources
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["POOLED", "accuracy_levels", "rater_bias"]
 
 POOLED, MIXED = "within sources, pooled", "all translations"
 COLUMNS = ["level", "r", "r_low", "r_high", "n", "of", "n_docs", "n_effective"]

@@ -21,13 +21,6 @@ from .scores import Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "correlation_gap",
-    "correlations",
-    "distinct_systems",
-    "frontier_distance",
-    "local_correlation",
-]
 
 FEWEST = 4
 """Systems in the smallest window: three points on a plane correlate strongly whatever they are."""

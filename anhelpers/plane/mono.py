@@ -17,7 +17,6 @@ from .scores import Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["overshoot", "with_mono"]
 
 ENDS = ("", "_low", "_high")
 N_OF_Q = "N(Q) = −|LPP(Q) − LPP(R)|"

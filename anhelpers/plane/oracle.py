@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 
     from ..naturalness.lm import LanguageModel
 
-__all__ = [
-    "OracleStudy",
-    "curve_rows",
-    "judged_studies",
-    "oracle_studies",
-    "oracle_study",
-    "with_human_points",
-    "without_sparse",
-]
-
 
 @dataclass(frozen=True)
 class OracleStudy:

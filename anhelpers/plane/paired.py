@@ -17,7 +17,6 @@ from .scores import AXES, Axis, Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALPHA", "at_the_edge", "by_pair", "cannot_decide", "paired_tests", "with_ranks"]
 
 ALPHA = 0.05
 BEYOND = 10

@@ -22,8 +22,6 @@ from .systems import metric_axis
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RatedMetrics", "rated_metrics"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RatedMetrics:

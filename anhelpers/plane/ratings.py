@@ -22,15 +22,6 @@ from .table import systems_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "fluency_rows",
-    "fluency_summary",
-    "metric_against",
-    "rated_plane",
-    "rating_axis",
-    "stored_against",
-]
-
 
 def fluency_rows(
     planes: Mapping[str, Plane], rng: np.random.Generator, n_draws: int = 1000

@@ -16,8 +16,6 @@ from .. import checks
 from ..errors import DataError
 from ..stats import Resamples, cluster_sums, clusters_of, resampled_sums, resamples
 
-__all__ = ["Axis", "Plane", "mean_axis", "stored_axis"]
-
 AXES = ("accuracy", "naturalness")
 COPY, OF_REFERENCE = "copy of ", "copy of the reference "
 

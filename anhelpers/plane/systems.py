@@ -17,14 +17,6 @@ from ..metrics import LPP_DISTANCE, Metric
 from ..scoring import check_needs, given_scores, scorable, system_scores
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
-__all__ = [
-    "metric_axis",
-    "outside_of",
-    "plane_of",
-    "system_plane",
-    "with_sanity_systems",
-]
-
 LEVELS = ("segment-mean", "corpus")
 COMPARED = "compared with the reference"
 SPARSE = 0.5

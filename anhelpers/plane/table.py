@@ -17,7 +17,6 @@ from .scores import AXES, Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["few_documents", "leaders", "pareto", "sliced_table", "slices", "systems_table"]
 
 LENGTHS = ("short", "middle", "long")
 

@@ -25,15 +25,6 @@ from ..stats import correlation_interval, correlation_p, holm, pearson, spearman
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CorpusFeatures",
-    "corpus_features",
-    "feature_correlations",
-    "metric_correlations",
-    "ttr_distance",
-    "type_token_ratio",
-]
-
 
 @dataclass(frozen=True)
 class CorpusFeatures:

@@ -21,8 +21,6 @@ from .toy import ToyPair
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Gap", "gap_rows", "model_gap"]
-
 
 @dataclass(frozen=True)
 class Gap:

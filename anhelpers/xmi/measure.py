@@ -15,15 +15,6 @@ from ..stats import clusters_of
 from .results import Xmi, XmiPerChar, bits
 from .scores import Tokens, in_bits, same_tokens, token_counts
 
-__all__ = [
-    "characters",
-    "per_character",
-    "pointwise_xmi",
-    "sentence_cross_entropy",
-    "xmi",
-    "xmi_difference",
-]
-
 SENTENCE, CHARACTER = "bits per sentence", "bits per character"
 COUNTS = {
     "all": "sum over tokens, mean over sentences",

@@ -23,8 +23,6 @@ from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
 from .scores import same_tokens, share_doubt
 
-__all__ = ["ModelXmi", "load_q_lm", "xmi_from_models"]
-
 
 @dataclass(frozen=True)
 class ModelXmi:

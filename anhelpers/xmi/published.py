@@ -44,19 +44,6 @@ from .measure import COUNTS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FEATURES",
-    "FEATURE_NAMES",
-    "SCORES",
-    "find_outputs",
-    "find_results",
-    "published_table",
-    "read_features",
-    "read_results",
-    "recomputed_bleu",
-    "sides",
-    "token_gap",
-]
 
 DIRECTION = re.compile(r"([a-z]{2})2([a-z]{2})")  # the folder of a direction: "en2de"
 

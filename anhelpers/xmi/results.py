@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from ..estimate import Estimate
 from ..intervals import MeanInterval, few_clusters
 
-__all__ = ["Xmi", "XmiPerChar", "bits"]
-
 
 def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -> list[Estimate]:
     """Means with their intervals as numbers in bits; the interval of an entropy ends at 0 at the lowest.

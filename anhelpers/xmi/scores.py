@@ -13,16 +13,6 @@ from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from ..stats import correlation_interval, spearman
 
-__all__ = [
-    "UNITS",
-    "in_bits",
-    "same_tokens",
-    "score_doubts",
-    "share_doubt",
-    "token_counts",
-    "unit_doubt",
-]
-
 UNITS = {"nats": 1 / math.log(2), "bits": 1.0, "log10": math.log2(10)}  # bits in one of each
 
 LEAST_LM = {"token": 0.4, "character": 0.3, "sentence": 12.0}

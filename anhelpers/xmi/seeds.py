@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..translation import TranslationModel
     from .toy import ToyPair
 
-__all__ = ["Task", "text_task", "toy_task", "train_both_ways", "write_trainings"]
 
 N_TEST, N_VALID = 300, 100
 """Sentences of a parallel text that are scored, and that choose the step."""

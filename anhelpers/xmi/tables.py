@@ -17,8 +17,6 @@ from .scores import Tokens
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["xmi_rows", "xmi_table"]
-
 
 def xmi_table(
     directions: Mapping[str, tuple[ArrayLike, ArrayLike]],

@@ -18,8 +18,6 @@ from ..data.schema import CandidateSet
 from ..divergences import pmf
 from ..errors import DataError, nearest
 
-__all__ = ["PAIRS", "ToyPair", "toy_candidates", "toy_pair"]
-
 LENGTHS = (0.0, 0.25, 0.25, 0.25, 0.25)  # sentences of 2 to 5 words
 
 STEMS = (

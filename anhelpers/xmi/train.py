@@ -22,8 +22,6 @@ from ..training.lm import warm_cosine
 from ..translation import TranslationModel, translation_model
 from .toy import ToyPair
 
-__all__ = ["save_pair", "train_pair", "train_texts"]
-
 BATCH, WARM_UP = 64, 0.1
 # Marian's 0.02 suits a width of 512; a narrow model that starts with it looks at the source late
 INIT_STD = 0.1

@@ -25,7 +25,6 @@ from .measure import SENTENCE
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["luck_table", "mean_over_trainings", "read_trainings", "training_spread"]
 
 RECIPE = ("pair", "src", "trg", "scored", "n_train", "n", "steps", "smoothing")
 """What trainings must have in common to be averaged; scored: 8 digits that stand for the scored sentences."""

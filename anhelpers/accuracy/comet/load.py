@@ -19,8 +19,6 @@ from ... import checks, hub
 from ...errors import AnhelpersError, DataError, need
 from ...metrics import signature_of
 
-__all__ = ["NOUN", "Checkpoint", "Comet", "find_checkpoint", "load_comet"]
-
 NOUN = "COMET model"
 FILES = "hparams.yaml and checkpoints/model.ckpt"
 

@@ -16,8 +16,6 @@ from ...scoring.worker import Made, recipe
 from ..learned import Learned, elsewhere, learned_metric, short_name
 from .load import Comet, load_comet
 
-__all__ = ["comet_metric", "comet_scores", "made"]
-
 ROWS = 4096  # of the estimator at a time
 
 
