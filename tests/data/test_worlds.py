@@ -30,38 +30,24 @@ def test_the_teacher_world():
     assert world.logprob_per_word()[0] == pytest.approx(np.log(0.62) / 4)
 
 
-def test_a_folder_of_ones_own(folder):
+def test_a_folder_is_loaded(folder):
     assert load_world(folder).problem.joint.sum() == pytest.approx(1)
-    with pytest.raises(UnknownName, match="'techer'; did you mean 'teacher'"):
+    with pytest.raises(UnknownName, match="teacher"):
         load_world("techer")
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "said"),
     [
-        ("pairs.csv", ",20", ",many", r"pairs.csv, line 2: 'many' is no count"),
-        ("pairs.csv", ",20", ",-1", r"line 2: '-1' is no count; it must be a number ≥ 0"),
-        (
-            "pairs.csv",
-            "My male doctor",
-            "My mail doctor",
-            r"line 9: no row .* did you mean 'My male doctor is nice.'",
-        ),
-        (
-            "targets.csv",
-            "My male teacher",
-            "My teacher",
-            r"targets.csv, line 4: .* second time; the first is line 2",
-        ),
-        ("distortion.csv", "*,*,*,3\n", "", r"no row says what 'My doctor is nice.' costs"),
-        (
-            "distortion.csv",
-            "Meine Lehrerin ist nett.,*,My f",
-            "Meine Lererin ist nett.,*,My f",
-            r"line 2: unknown source .* 'Meine Lehrerin",
-        ),
-        ("distortion.csv", ",2\n", ",nan\n", r"line 4: 'nan' is no distortion"),
-        ("targets.csv", "target,count", "text,n", "the header must be target,count"),
+        ("pairs.csv", ",20", ",many", r"pairs.csv, line 2"),
+        ("pairs.csv", ",20", ",-1", r"pairs.csv, line 2"),
+        ("pairs.csv", ",20", ",nan", r"pairs.csv, line 2"),
+        ("pairs.csv", "My male doctor", "My mail doctor", r"pairs.csv, line 9.*My male doctor"),
+        ("targets.csv", "My male teacher", "My teacher", r"targets.csv, line 4"),
+        ("targets.csv", "target,count", "text,n", r"targets.csv, line 1"),
+        ("distortion.csv", "*,*,*,3\n", "", r"distortion.csv: .*My doctor"),
+        ("distortion.csv", "Meine Lehrerin", "Meine Lererin", r"distortion.csv, line 2"),
+        ("distortion.csv", ",2\n", ",nan\n", r"distortion.csv, line 4"),
     ],
 )
 def test_bad_files_are_refused_with_their_line(folder, file, old, new, said):
