@@ -7,7 +7,7 @@ raters are held fixed, so that intervals are for other documents.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -76,7 +76,7 @@ def _metric(
     name: str,
     label: str,
     family: Family,
-    parts: dict[str, object],
+    parts: Mapping[str, object],
     score_systems: Callable[[TestSet], Given],
 ) -> Metric:
     """A metric that has scores of systems only."""

@@ -185,54 +185,26 @@ def _options(names: Any) -> str:
 
 def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
     """The result, what the user should see, and how the scores were read."""
-    from ..data.score_labels import same_texts
-    from ..data.score_pairs import lengths_of, read_score_pair, reading_notes, tokenizer_notes
+    from ..data.token_scores import read_score_pair
     from ..xmi import characters, per_character, score_doubts, xmi
 
     mt, lm, how = read_score_pair(args.mt_logprobs, args.lm_logprobs, args.unit)
-    docs, told = _documents(args, (mt, lm), how)
     rest: dict[str, Any] = {
-        "docs": docs,
+        "docs": _lines(args.docs, len(mt)) or mt.docs or lm.docs,
         "rng": np.random.default_rng(args.seed),
         "n_draws": args.draws,
     }
-    given = _lines(args.targets, len(mt), how)
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
-        told += same_texts(scores.labels.texts, given, path, args.targets)
-    texts = given or mt.labels.texts or lm.labels.texts
+    texts = _lines(args.targets, len(mt)) or mt.texts or lm.texts
     n_chars = characters(texts) if texts else None
     if args.per_char and n_chars is not None:
         found = per_character(mt.logprobs, lm.logprobs, n_chars, **rest)
     else:
-        both = mt.sequences(), lm.sequences()
+        both = mt.tokens, lm.tokens
         found = xmi(mt.logprobs, lm.logprobs, tokens=both, count=args.count, **rest)
-    told += [] if args.per_char else tokenizer_notes(mt, lm)
-    doubts = score_doubts(mt.logprobs, lm.logprobs, n_tokens=lengths_of(mt, lm), n_chars=n_chars)
-    notes = [*reading_notes(mt, lm, texts), *told, *found.notes, *doubts]
-    return found, notes, f"; {how}; mt {_told(mt)}; lm {_told(lm)}"
-
-
-def _documents(
-    args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str
-) -> tuple[tuple[str, ...] | None, list[str]]:
-    """The document of each sentence, from --docs or the rows, and which; a DataError where the two cross each other."""
-    from ..data.score_pairs import docs_of
-
-    own, given = docs_of(*both), _lines(args.docs, len(both[0]), how)
-    if not own or not given:
-        return given or own, ["documents are those that the rows of the files name."] if own else []
-    n_own, n_given, n_both = (
-        len(set(groups)) for groups in (own, given, zip(own, given, strict=True))
-    )
-    if n_both != max(n_own, n_given):
-        told = "groups the sentences otherwise than the documents in the rows of scores"
-        raise DataError(f"{told}; leave it out.", args.docs)
-    told = (
-        f"--docs names {n_given} documents, and the rows of scores name {n_own}: those of --docs "
-        "are resampled."
-    )
-    return given, [] if n_own == n_given else [told]
+    doubts = score_doubts(mt.logprobs, lm.logprobs, n_tokens=mt.counts, n_chars=n_chars)
+    return found, [*found.notes, *doubts], f"; {how}; mt {_told(mt)}; lm {_told(lm)}"
 
 
 def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
@@ -273,21 +245,15 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     return scored.found, [*scored.notes, *scored.found.notes], ""
 
 
-def _lines(path: str | None, n: int, how: str = "") -> tuple[str, ...] | None:
-    """A line for each of n sentences; a DataError where no line is that of a sentence."""
+def _lines(path: str | None, n: int) -> tuple[str, ...] | None:
+    """A line for each of n sentences; None without a file."""
     from ..data.lines import read_lines
-    from ..data.score_pairs import APART
 
-    lines = read_lines(path) if path else None
-    if lines is not None and how == APART:
-        told = (
-            "has a line per sentence, and the two files of scores have their sentences in "
-            "different orders"
-        )
-        raise DataError(f"{told}; bring them into one order.", path)
-    lines = lines and _cut(lines, n, path or "")
-    if lines is not None and len(lines) != n:
-        raise DataError(f"has {len(lines)} lines, and there are {n} sentences.", path)
+    if path is None:
+        return None
+    lines = _cut(read_lines(path), n, path)
+    if len(lines) != n:
+        raise DataError(f"got {len(lines)} lines, expected {n}.", path)
     return lines
 
 
@@ -350,4 +316,4 @@ def _save(scored: ModelXmi, path: str) -> None:
 
 
 def _told(scores: TokenScores) -> str:
-    return f"{scores.layout} in {scores.unit} ({scores.source})"
+    return f"{scores.layout} in {scores.unit}"

@@ -31,7 +31,6 @@ from .ratings import pool_ratings as pool_ratings
 from .ratings import read_ratings as read_ratings
 from .schema import CandidateSet as CandidateSet
 from .schema import TestSet as TestSet
-from .score_pairs import read_score_pair as read_score_pair
 from .sets import TEACHING as TEACHING
 from .sets import available as available
 from .sets import find_file as find_file
@@ -46,6 +45,7 @@ from .sets import whereabouts as whereabouts
 from .text_ratings import TextRatings as TextRatings
 from .text_ratings import load_ratings as load_ratings
 from .text_ratings import rated_name as rated_name
+from .token_scores import read_score_pair as read_score_pair
 from .wmt import TABLES as TABLES
 from .wmt import language_pairs as language_pairs
 from .wmt import read_wmt as read_wmt
