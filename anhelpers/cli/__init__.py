@@ -50,9 +50,6 @@ COMMANDS = {
         "into it"
     ),
     "train-combination": "fit how much a critic and a language model count together (critic+lpp)",
-    "train-xmi": (
-        "train very small models of a language pair both ways, several times, and compare their XMI"
-    ),
     "store": "the store of slow scores: what is in it, remove some, carry them to another machine",
 }
 """Command -> what it does, in the order of --help; each is a module, `module_of`, loaded when it is called."""

@@ -1,4 +1,4 @@
-"""Why XMI is not MI: what the two models need beyond the truth, measured where the truth is known."""
+"""Why XMI is not MI: the excess of two models over the truth of a toy pair."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import bootstrap_means
@@ -24,19 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gap:
-    """XMI - MI = (H_LM - H(T)) - (H_MT - H(T | S)), each difference measured in two ways, in bits per sentence.
+    """XMI - MI = (H_LM - H(T)) - (H_MT - H(T | S)), each difference in two ways, in bits per sentence.
 
-    The first way takes the closed form from the mean surprisal. The second way compares sentence by sentence, by the
-    mean of log2 p - log2 q: a Kullback-Leibler divergence, with the same expectation. Its interval is far narrower for
-    a model near the truth, because what makes a sentence improbable under both cancels out.
+    The first way subtracts the closed form from the mean surprisal. The second is the mean of log2 p - log2 q over
+    sentences, a Kullback-Leibler divergence with the same expectation and a far narrower interval.
 
     Parameters
     ----------
-    name : of the pair. h_trg, h_trg_given_src, mi : the truth.
-    found : what the models say, on the same sentences.
+    name : of the pair. h_trg, h_trg_given_src, mi : the truth. found : XMI of the models on the same sentences.
     lm, mt, both : the excess of each model over the closed form, and XMI - MI; both = lm - mt.
-    lm_kl, mt_kl, both_kl : the same, sentence by sentence; lm_kl and mt_kl are at least 0 up to sampling, both_kl
-        may have any sign.
+    lm_kl, mt_kl, both_kl : the same as divergences; lm_kl and mt_kl are at least 0 up to sampling.
     """
 
     name: str
@@ -61,7 +57,7 @@ def model_gap(
     rng: np.random.Generator,
     n_draws: int = 1000,
 ) -> Gap:
-    """How far two models are from the truth on held-out sentences of a toy pair, and what that does to XMI.
+    """The excess of two models over the truth on held-out sentences of a toy pair, and its effect on XMI.
 
     Parameters
     ----------
@@ -70,7 +66,7 @@ def model_gap(
 
     Raises
     ------
-    DataError for a sentence pair that never turns up in this toy pair, and as in `xmi`.
+    DataError for a sentence pair that has probability 0 in this toy pair, and as in `xmi`.
 
     References
     ----------
@@ -83,49 +79,29 @@ def model_gap(
     >>> model_gap(pair, srcs, trgs, truth, rng=rng).both_kl.value
     0.0
     """
-    checks.same_length(
-        srcs=srcs, trgs=trgs, mt_logprobs=np.asarray(scores[0]), lm_logprobs=np.asarray(scores[1])
-    )
     found = xmi(*scores, rng=rng, n_draws=n_draws)
-    mt, lm = (
-        in_bits(name, s, "nats")
-        for name, s in zip(("mt_logprobs", "lm_logprobs"), scores, strict=True)
-    )
+    mt, lm = (in_bits(name, s, "nats") for name, s in zip(("mt", "lm"), scores, strict=True))
     true_mt = -UNITS["nats"] * pair.logprob_trg_given_src(srcs, trgs)
     true_lm = -UNITS["nats"] * pair.logprob_trg(trgs)
     if (never := np.flatnonzero(np.isinf(true_mt))).size:
-        i = never[0]
-        raise DataError(
-            f"'{srcs[i]}' is never translated as '{trgs[i]}' in '{pair.name}'; sample from the "
-            "pair whose truth you want.",
-            "trgs",
-            i + 1,
-        )
+        raise DataError(f"a sentence pair is impossible in '{pair.name}'.", "trgs", never[0] + 1)
     first = [lm - pair.h_trg, mt - pair.h_trg_given_src]
     second = [lm - true_lm, mt - true_mt]
     columns = np.stack([*first, first[0] - first[1], *second, second[0] - second[1]], axis=1)
     columns = columns[~np.isnan(columns).any(1)]
-    return Gap(
-        pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *_excess(columns, rng, n_draws)
-    )
-
-
-NAMES = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI")
-
-
-def _excess(columns: np.ndarray, rng: np.random.Generator, n_draws: int) -> list[Estimate]:
-    """The means of the six columns, resampled together."""
-    found = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
-    six = bits(NAMES * 2, found, SENTENCE, f"{n_draws} resamples of {len(columns)} sentences")
+    means = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
+    names = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI") * 2
+    six = bits(names, means, SENTENCE, f"{n_draws} resamples of {len(columns)} sentences")
     ways = ("mean surprisal less the closed form", "mean of log2 p - log2 q, sentence by sentence")
-    return [replace(b, signature=f"{ways[k // 3]}; {b.signature}") for k, b in enumerate(six)]
+    named = [replace(b, signature=f"{ways[k // 3]}; {b.signature}") for k, b in enumerate(six)]
+    return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *named)
 
 
 def gap_rows(found: Gap) -> pd.DataFrame:
-    """pair, quantity, truth, estimate with low and high, excess with low and high (sentence by sentence), unit, n.
+    """H_LM beside H(T), H_MT beside H(T | S) and XMI beside MI, a row each.
 
-    A row each for the cross-entropy of the language model beside H(T), that of the translation model beside H(T | S),
-    and XMI beside MI. `excess_mean` is the excess by the closed form: estimate - truth.
+    Columns: pair, quantity, truth, estimate with low and high, excess with low and high (as a divergence), unit, n;
+    excess_mean is the excess over the closed form, estimate - truth.
     """
     import pandas as pd
 

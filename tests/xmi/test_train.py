@@ -1,6 +1,5 @@
 """Models trained on toy pairs, against the truth: the acceptance of XMI from models."""
 
-import math
 from itertools import product
 
 import numpy as np
@@ -9,14 +8,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
 
-from anhelpers import cli  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
-from anhelpers.naturalness.lm import lm_tokens, load_lm, score_texts  # noqa: E402
-from anhelpers.translation import load_mt, score_pairs, target_tokens  # noqa: E402
+from anhelpers.naturalness.lm import lm_tokens, score_texts  # noqa: E402
+from anhelpers.translation import score_pairs, target_tokens  # noqa: E402
 from anhelpers.xmi import xmi  # noqa: E402
 from anhelpers.xmi.gap import model_gap  # noqa: E402
 from anhelpers.xmi.toy import PAIRS, toy_pair  # noqa: E402
-from anhelpers.xmi.train import save_pair, train_pair  # noqa: E402
+from anhelpers.xmi.train import train_pair  # noqa: E402
 
 pytestmark = pytest.mark.neural
 EXCESS = 0.15  # bits per sentence: what a model may need beyond the truth, of some 11 bits
@@ -50,7 +48,7 @@ def trained():
 def young():
     """A pair of few words with small models of a few steps."""
     pair = toy_pair("noisy", n_words=2, lengths=[0.3, 0.7])
-    return pair, *train_pair(pair, rng=rng(), n_train=500, steps=12, width=16)
+    return pair, *train_pair(pair, rng=rng(), n_train=500, steps=12)
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +147,7 @@ def test_the_same_seed_gives_the_same_models_on_any_number_of_threads(young):
     before, threads = torch.get_rng_state(), torch.get_num_threads()
     try:
         torch.set_num_threads(threads + 1)
-        again = train_pair(pair, rng=rng(), n_train=500, steps=12, width=16)
+        again = train_pair(pair, rng=rng(), n_train=500, steps=12)
         assert torch.get_num_threads() == threads + 1
     finally:
         torch.set_num_threads(threads)
@@ -159,7 +157,7 @@ def test_the_same_seed_gives_the_same_models_on_any_number_of_threads(young):
             first.model.state_dict().values(), second.model.state_dict().values(), strict=True
         ):
             assert torch.equal(a, b)
-    other = train_pair(pair, rng=rng(1), n_train=500, steps=1, width=16)[0]
+    other = train_pair(pair, rng=rng(1), n_train=500, steps=1)[0]
     assert not torch.equal(next(mt.model.parameters()), next(other.model.parameters()))
 
 
@@ -174,42 +172,12 @@ def test_both_are_of_one_shape(young):
     assert not lm.model.training
 
 
-def test_saved_models_are_read_by_the_command_and_score_the_same(young, tmp_path, capsys):
-    pair, mt, lm = young
-    srcs, trgs = pair.sample(60, rng(15))
-    places = save_pair(tmp_path, mt, lm)
-    expected = scores(mt, lm, srcs, trgs)
-    np.testing.assert_allclose(
-        scores(load_mt(places[0]), load_lm(places[1]), srcs, trgs), expected, atol=1e-6
-    )
-    for name, texts in (("src", srcs), ("trg", trgs)):
-        (tmp_path / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
-    call = [
-        "xmi",
-        "--mt",
-        places[0],
-        "--lm",
-        places[1],
-        "-s",
-        tmp_path / "src",
-        "-t",
-        tmp_path / "trg",
-    ]
-    assert cli.main([str(c) for c in call]) == 0, capsys.readouterr().err
-    row = next(
-        line for line in capsys.readouterr().out.splitlines() if "xmi" in line.split(",")[:2]
-    )
-    assert float(row.split(",")[2]) == pytest.approx(
-        (expected[0] - expected[1]).mean() / math.log(2), abs=1e-4
-    )
-
-
-@pytest.mark.parametrize("change", [{"steps": 0}, {"n_train": 0}, {"width": 30}, {"layers": 0}])
-def test_numbers_that_cannot_be_are_refused(change):
-    with pytest.raises(DataError, match="must be at least 1 and the width a multiple of 4"):
+@pytest.mark.parametrize("change", [{"steps": 0}, {"n_train": 0}, {"smoothing": 1}])
+def test_numbers_out_of_range_are_refused(change):
+    with pytest.raises(DataError):
         train_pair(toy_pair("cipher"), rng=rng(), **change)
 
 
-def test_sentences_that_are_too_long_for_the_models_are_refused():
-    with pytest.raises(DataError, match="of 'cipher' have up to 64 words; these models take 63"):
+def test_sentences_longer_than_the_models_are_refused():
+    with pytest.raises(DataError):
         train_pair(toy_pair("cipher", lengths=[0] * 63 + [1]), rng=rng())
