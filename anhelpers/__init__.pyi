@@ -84,9 +84,8 @@ from .translation import score_pairs as score_pairs
 from .widgets.decisions import correction_explorer as correction_explorer
 from .widgets.directions import direction_explorer as direction_explorer
 from .widgets.divergences import divergence_explorer as divergence_explorer
+from .widgets.explorer import explore as explore
 from .widgets.mqm_editor import mqm_editor as mqm_editor
-from .widgets.study import explore as explore
-from .widgets.study import preview as preview
 from .widgets.tradeoff import tradeoff_explorer as tradeoff_explorer
 
 __version__: str

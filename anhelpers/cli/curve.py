@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
 def _run(args: argparse.Namespace) -> None:
     from ..charts.drawing import NotDrawn
     from ..plane import curve_rows, oracle_study
-    from ..widgets.study import explore
+    from ..widgets.explorer import explore
 
     with shared.naming_model(args.lm if lookup.needs_lm(args.naturalness) else None):
         test, cands = _candidates(args)

@@ -1,7 +1,8 @@
-"""Widgets to drag, for a live notebook, an exported page and a headless run: explorers of the oracle curve over β, of
-A(N), of divergences, of corrections, of directions and their bits, of a shifting world, of powers of D_p, of small
-samples; the MQM editor; the rating sheet of a class; a translation of one's own under two judges; guesses that the page
-remembers."""
+"""Widgets for a live notebook, an exported page and a headless run.
+
+Explorers of the oracle curve over β, of A(N) and of divergences; the MQM editor; your own translation
+under two automatic judges.
+"""
 
 import lazy_loader
 

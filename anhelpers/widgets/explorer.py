@@ -1,30 +1,70 @@
-"""The β explorer: drag the weight of naturalness and watch the oracle's translations and its point on the curve change.
+"""The β explorer: drag the weight of naturalness and see the oracle's translations change.
 
-Python shapes what `frontier` computed and ships it once; explorer.js only looks a β up, so no kernel is needed later.
+Python ships every breakpoint of the curve once; explorer.js looks a β up, so no kernel is needed.
 """
 
 from __future__ import annotations
 
+import html
 import math
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import traitlets
+from numpy.typing import ArrayLike
 
 from .. import checks
-from ..charts.curve import beta_label
+from ..charts.curve import axis_ranges, beta_label, plot_curve
+from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, digits_of, number
+from ..data.teaching_tags import tag_meanings
+from ..data.text_ratings import RATED
 from ..errors import DataError
-from ..frontier import OracleCurve
-from .base import Widget, module, styles
-from .judged import ALL, Judged
-from .shape import choice, shaped, static_html
+from ..frontier import OracleCurve, oracle_curve
+from ..metrics import Metric
+from ..plane import OracleStudy
+from .base import Widget, drawn, html_lang, module, static_page, styles
 
-__all__ = ["BetaExplorer", "StaticView", "beta_explorer", "static_explorer"]
+_ALL = "all"
+_VIEWS = ["one", "table"]
+_MOST_POINTS = 64  # candidates of a source that are drawn as points
+_ENDS = [f"{axis}_{end}" for axis in ("accuracy", "naturalness") for end in ("low", "high")]
+_SHORT = {"lpp": ("log-probability", "log-prob."), "critic": ("critic", "critic")}
+_ONE = ("accuracy", "naturalness", "systems", "names", "accuracy_title", "naturalness_title")
+_LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyphens:auto"'
 
-VIEWS = ["one", "table"]
-OF_ONE = ("accuracy", "naturalness", "systems", "names", "accuracy_title", "naturalness_title")
+
+@dataclass(frozen=True)
+class Judged:
+    """The n candidates of S sources under one accuracy and one naturalness metric.
+
+    Parameters
+    ----------
+    curve : OracleCurve
+        Over all S sources, of these scores.
+    accuracy, naturalness : (n,) scores
+    systems : DataFrame or callable
+        Table of `plot_curve`, drawn with all segments; or domain ("all" for all) → its table.
+    judges, labels, names : (str, str)
+        The two metrics as code, lists and the readout name them.
+    accuracy_title, naturalness_title : str
+        Of the axes.
+    """
+
+    curve: OracleCurve
+    accuracy: ArrayLike
+    naturalness: ArrayLike
+    systems: pd.DataFrame | Callable[[str], pd.DataFrame | None] | None = None
+    judges: tuple[str, str] = ("accuracy", "naturalness")
+    labels: tuple[str, str] = ("accuracy", "naturalness")
+    names: tuple[str, str] = ("accuracy", "log-prob.")
+    accuracy_title: str = ACCURACY_TITLE
+    naturalness_title: str = NATURALNESS_TITLE
 
 
 def beta_explorer(
@@ -33,107 +73,114 @@ def beta_explorer(
     refs: Sequence[str],
     texts: Sequence[str],
     *,
+    segment: ArrayLike,
     beta: float = 1.0,
     view: str = "table",
     **options: Any,
 ) -> BetaExplorer:
-    """A slider over β, and the translations that the oracle chooses at that β: of one sentence, or of all in a table.
+    """Make a slider over β beside the translations that the oracle chooses at that β.
 
-    A step of the slider is one change of what is shown: it stands at β = 0 first, and at ∞ last.
+    A step of the slider is one change of what is shown: β = 0 first, ∞ last.
 
     Parameters
     ----------
-    curve : over all S segments, from `frontier.oracle_curve(segment, accuracy, naturalness)`. Or several `Judged`: then
-        the page lets its reader choose among these pairs of judges, and starts with the first.
-    srcs, refs : S sources and S references (one stream).
-    texts : n candidate translations.
-    beta : where the slider starts, in [0, ∞].
-    view : what is seen first, and can be changed in the page: "one" sentence in large letters, with the words that
-        were struck out and those that came, beside its candidates as points; or the "table" beside the curve of all.
-    options : segment, accuracy, naturalness : (n,) as given to `frontier.oracle_curve`; needed (of several `Judged`,
-        segment alone: these have their own scores, systems, names and titles).
-        tags : n labels of the candidates, e.g. their system. domains : S names; each gets a curve over its segments,
-        if by_domain, which takes a chart for each pair of judges (default: True).
-        systems : the table of `charts.curve.plot_curve`, drawn with all segments; or one per domain, "all" among them,
-        as a mapping or a function of the name.
-        segments : those whose texts are shipped, by default all (1,000 of 250 characters are some 1.5 MB); curve,
-        point and means are always over all. show : rows per page, 6; 0 shows the chart without a table.
-        glosses : S lines of plain English for the sources, shown on demand. meanings : tag -> what it says of a
-        candidate, in a sentence. names : short names of the two scores.
-        langs : language codes of source and target. title : the claim.
-        accuracy_title, naturalness_title, size : as in `plot_curve`.
-
-    Returns
-    -------
-    BetaExplorer. Where the environment has ANX_MODE=static it shows itself as HTML that works without a kernel.
+    curve : OracleCurve or sequence of Judged
+        From `oracle_curve(segment, accuracy, naturalness)`; or several `Judged`, among which the
+        page has a choice.
+    srcs, refs : (S,) sources and references
+    texts : (n,) candidate translations
+    segment : (n,) source of each candidate
+    beta : float
+        Start, in [0, ∞].
+    view : {"table", "one"}
+        Shown first: all sentences beside the curve, or one sentence beside its candidates.
+    **options
+        Of a single curve: accuracy, naturalness, systems, names, accuracy_title, naturalness_title,
+        as in `Judged`. tags : (n,) labels. domains : (S,) names; each gets a curve if by_domain
+        (True). segments : those whose texts are shipped (all). show : rows a page (6); 0 shows the
+        chart alone. glosses : (S,) word-for-word English. meanings : tag → sentence. langs : (source,
+        target). title : the claim. size : (width, height) of the plane in pixels.
     """
-    checks.one_of(view, VIEWS, "view")
-    judged = _judged(curve, options)
-    data, chart = shaped(judged, srcs, refs, texts, point=beta, **options)
+    checks.one_of(view, _VIEWS, "view")
+    judged = curve
+    if isinstance(curve, OracleCurve):
+        judged = [Judged(curve, **{name: options.pop(name) for name in _ONE if name in options})]
+    lines = {"srcs": list(srcs), "refs": list(refs), "texts": list(texts)}
+    data, chart = _shaped(judged, segment, beta, **lines, **options)
     first = dict(zip(("accuracy", "naturalness"), judged[0].judges, strict=True))
-    ids = [row["id"] for row in data["rows"]]
-    seen = {"view": view if ids else "table", "sentence": ids[0] if ids else 0}
+    rows = data["rows"]
+    seen = {"view": view if rows else "table", "sentence": rows[0]["id"] if rows else 0}
     return BetaExplorer.of(chart, data=data, beta=beta, **seen, **first)
 
 
-def _judged(curve: OracleCurve | Sequence[Judged], options: dict) -> Sequence[Judged]:
-    """The pairs of judges; the one of a single curve takes its scores out of the options."""
-    if not isinstance(curve, OracleCurve):
-        return curve
-    return [Judged(curve, **{name: options.pop(name) for name in OF_ONE if name in options})]
+def explore(
+    *studies: OracleStudy, rng: np.random.Generator | None = None, **options: Any
+) -> BetaExplorer:
+    """Drag the weight β of naturalness and see which candidates the oracle chooses.
 
-
-def static_explorer(
-    curve: OracleCurve | Sequence[Judged],
-    srcs: Sequence[str],
-    refs: Sequence[str],
-    texts: Sequence[str],
-    *,
-    betas: Sequence[float] = (0, 1, 10, math.inf),
-    **options: Any,
-) -> StaticView:
-    """The chart of `beta_explorer` and a table of the translations chosen at a few β, for print and headless runs.
-
-    Its `chart` is an Altair chart, its `table` a data frame with one row per segment and β. Arguments as above. Of
-    several `Judged` both show the first; a second table says what the others cost, and how often they choose otherwise.
+    Parameters
+    ----------
+    studies : OracleStudy
+        Of the same texts, as `plane.oracle_studies` returns them; the page starts with the first.
+    rng : Generator, optional
+        Draws the intervals of the systems.
+    **options
+        beta, view, title, segments, show, by_domain, size as in `beta_explorer`.
     """
-    betas = tuple(checks.non_negative("betas", b) for b in betas)
-    return StaticView(
-        *shaped(_judged(curve, options), srcs, refs, texts, marked=betas, **options), betas
+    if not studies:
+        raise DataError("explore: got no study, expected at least one.")
+    test, cands = studies[0].test, studies[0].cands
+    if any((one.test.srcs, one.cands.texts) != (test.srcs, cands.texts) for one in studies):
+        raise DataError("explore: the studies differ in sources or candidates.")
+    rng = rng or np.random.default_rng(0)
+    refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
+    given: dict[str, Any] = {"segment": cands.segment, "tags": cands.tags, "meanings": tag_meanings()}
+    given |= {"langs": (test.src_lang, test.trg_lang), "glosses": test.glosses}
+    given["domains"] = test.domains if len(set(test.domains)) > 1 else None
+    judged = [_judged(one, rng) for one in studies]
+    return beta_explorer(judged, test.srcs, refs, cands.texts, **given, **options)
+
+
+def _judged(study: OracleStudy, rng: np.random.Generator) -> Judged:
+    """A study as one pair of metrics."""
+    labels, names = zip(*map(_named, study.metrics), strict=True)
+
+    def systems(name: str) -> pd.DataFrame | None:
+        part = study if name == _ALL else study.domain(name)
+        return part.systems(rng) if study.test.systems else None
+
+    judges = study.metrics[0].name, study.metrics[1].name
+    titles = map(_axis_title, study.metrics)
+    return Judged(
+        study.curve, study.accuracy, study.naturalness, systems, judges, labels, names, *titles
     )
 
 
-@dataclass(frozen=True, repr=False)
-class StaticView:
-    """A chart and the translations chosen at a few β; shown as one picture with alt text and one plain table."""
+def _named(metric: Metric) -> tuple[str, str]:
+    """The oriented score in a list, and in the readout."""
+    if metric.name in RATED.values():
+        return "ratings", metric.label
+    sign = "" if metric.higher_is_better else "−"
+    return _SHORT.get(metric.name, (f"{sign}{metric.label}",) * 2)
 
-    data: dict
-    chart: Any
-    betas: tuple[float, ...]
 
-    @property
-    def table(self) -> pd.DataFrame:
-        """segment, domain, beta, source, reference, tag, accuracy, naturalness, translation of `show` rows."""
-        rows = range(min(self.data["show"], len(self.data["rows"])))
-        return pd.DataFrame([choice(self.data, i, beta) for i in rows for beta in self.betas])
-
-    def __repr__(self) -> str:
-        return (
-            f"StaticView({', '.join(map(beta_label, self.betas))}; {len(self.data['rows'])} "
-            "segments)"
-        )
-
-    def _repr_html_(self) -> str:
-        return static_html(self.data, self.betas)
+def _axis_title(metric: Metric) -> str:
+    if metric.name not in _SHORT:
+        return metric.oriented_title
+    return f"{_SHORT[metric.name][0]} ({metric.unit}, higher is {metric.praise})"
 
 
 class BetaExplorer(Widget):
     """The widget that `beta_explorer` makes; its traits follow the page and can be set.
 
-    `view` is "one" or "table"; `sentence` is the number of the segment that is seen alone. `accuracy` and
-    `naturalness` name the judges, as the metrics are named. In the page β keeps its place along the curve when they
-    change, as its unit is another one then; when they are set from Python, β stays as it is. `observe` them to hear
-    what is dragged, and ask `values()` for what is chosen there.
+    Attributes
+    ----------
+    beta : float
+    accuracy, naturalness : str
+        The metrics, by name. On the page β keeps its place along the curve when they change.
+    view, sentence : str, int
+        "one" or "table"; the segment that "one" shows.
+    domain, page, order : str, int, str
     """
 
     _esm = module("sentence.js", "explorer.js")
@@ -146,9 +193,9 @@ class BetaExplorer(Widget):
     )
     accuracy = traitlets.Unicode().tag(sync=True)
     naturalness = traitlets.Unicode().tag(sync=True)
-    domain = traitlets.Unicode(ALL).tag(sync=True)
+    domain = traitlets.Unicode(_ALL).tag(sync=True)
     page = traitlets.Int(1).tag(sync=True)
-    view = traitlets.Enum(VIEWS, "table").tag(sync=True)
+    view = traitlets.Enum(_VIEWS, "table").tag(sync=True)
     sentence = traitlets.Int().tag(sync=True)
     order = traitlets.Enum(["document", "changes"], "document").tag(sync=True)
 
@@ -160,9 +207,15 @@ class BetaExplorer(Widget):
     def _valid_beta(self, proposal: Any) -> Any:
         return checks.non_negative("beta", proposal["value"])
 
-    @traitlets.validate("accuracy")
-    def _valid_accuracy(self, proposal: Any) -> Any:
-        return checks.one_of(proposal["value"], [a for a, _ in self._pairs], "accuracy")
+    @traitlets.validate("accuracy", "naturalness", "domain")
+    def _valid_name(self, proposal: Any) -> Any:
+        name = proposal["trait"].name
+        known = {
+            "accuracy": [a for a, _ in self._pairs],
+            "naturalness": [n for a, n in self._pairs if a == self.accuracy],
+            "domain": [one["name"] for one in self.data["judged"][0]["choices"]],
+        }
+        return checks.one_of(proposal["value"], known[name], name)
 
     @traitlets.observe("accuracy")
     def _pair_with_accuracy(self, change: Any) -> None:
@@ -170,42 +223,309 @@ class BetaExplorer(Widget):
         if self.naturalness not in beside:
             self.naturalness = beside[0]
 
-    @traitlets.validate("naturalness")
-    def _valid_naturalness(self, proposal: Any) -> Any:
-        beside = [n for a, n in self._pairs if a == self.accuracy]
-        return checks.one_of(proposal["value"], beside, f"naturalness beside {self.accuracy}")
-
     @traitlets.validate("sentence")
     def _valid_sentence(self, proposal: Any) -> Any:
         ids = [row["id"] for row in self.data["rows"]]
         if ids and proposal["value"] not in ids:
-            some = ", ".join(map(str, ids[:8])) + (" …" if len(ids) > 8 else "")
-            raise DataError(
-                f"sentence is {proposal['value']}, but the page has those of segments {some}."
-            )
+            raise DataError(f"sentence: got {proposal['value']}, expected one of {ids[:8]} …")
         return proposal["value"]
 
-    @traitlets.validate("domain")
-    def _valid_domain(self, proposal: Any) -> Any:
-        names = [c["name"] for c in self.data["judged"][0]["choices"]]
-        return checks.one_of(proposal["value"], names, "domain")
-
     def values(self) -> pd.DataFrame:
-        """What is chosen at the present β by the present judges: a row for each segment of the page.
+        """What is chosen at the present β by the present metrics, a row for each segment.
 
-        segment, domain, beta, source, reference, translation, tag, accuracy, naturalness; the scores higher is better.
+        Columns: segment, domain, beta, source, reference, translation, tag, accuracy, naturalness.
         """
         judged = self._pairs.index((self.accuracy, self.naturalness))
         rows = range(len(self.data["rows"]))
-        return pd.DataFrame([choice(self.data, i, self.beta, judged) for i in rows])
+        return pd.DataFrame([_choice(self.data, i, self.beta, judged) for i in rows])
+
+    def table(self, betas: Sequence[float] = (0, 1, math.inf)) -> pd.DataFrame:
+        """The first page of rows at some β under the first pair of metrics; columns as `values`."""
+        rows = range(min(self.data["show"], len(self.data["rows"])))
+        return pd.DataFrame([_choice(self.data, i, beta) for i in rows for beta in betas])
 
     def __repr__(self) -> str:
         judges = f"{self.accuracy} × {self.naturalness}, " if len(self._pairs) > 1 else ""
-        rows = len(self.data["rows"])
-        return (
-            f"BetaExplorer({judges}{beta_label(self.beta)}, domain {self.domain!r}, {rows} "
-            "segments)"
-        )
+        rows = f"domain {self.domain!r}, {len(self.data['rows'])} segments"
+        return f"BetaExplorer({judges}{beta_label(self.beta)}, {rows})"
 
     def static_html(self) -> str:
-        return static_html(self.data)
+        data, betas = self.data, (0, 1, math.inf)
+        heads = ("Source", "Reference", *map(beta_label, betas))
+        head = "".join(f"<th {_LEFT}>{text}</th>" for text in heads)
+        rows = range(min(data["show"], len(data["rows"])))
+        body = "".join(_static_row(data, i, betas) for i in rows)
+        alone = html.escape(data["judged"][0]["names"][0])
+        note = (
+            f"<p>Against the choice at β = 0 ({alone} alone): words struck through are gone, "
+            "underlined ones are new; a translation without marks is the same, or new almost "
+            "throughout.</p>"
+        )
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+        first = data["judged"][0]["choices"][0]
+        return static_page(first, table if body else "", title=data["title"])
+
+
+def _shaped(
+    judged: Sequence[Judged],
+    segment: ArrayLike,
+    beta: float,
+    *,
+    srcs: list[str],
+    refs: list[str],
+    texts: list[str],
+    tags: Sequence[str] | None = None,
+    domains: Sequence[str] | None = None,
+    segments: Iterable[int] | None = None,
+    show: int = 6,
+    langs: tuple[str, str] = ("", ""),
+    glosses: Sequence[str] = (),
+    meanings: Mapping[str, str] | None = None,
+    title: str = "",
+    by_domain: bool = True,
+    size: tuple[int, int] = (430, 340),
+) -> tuple[dict, Any]:
+    """(JSON values of the page, chart of the first pair); arguments as in `beta_explorer`."""
+    tags = [""] * len(texts) if tags is None else list(tags)
+    domains = [""] * len(srcs) if domains is None else list(domains)
+    glosses = list(glosses) or [""] * len(srcs)
+    segment = checks.segment_ids(segment, len(srcs))
+    checks.same_length(texts=texts, tags=tags, segment=segment)
+    checks.same_length(srcs=srcs, refs=refs, domains=domains, glosses=glosses)
+    kept = range(len(srcs)) if segments is None else [int(s) for s in segments]
+    if unknown := [s for s in kept if not 0 <= s < len(srcs)]:
+        raise DataError(f"segments: got {unknown[0]}, expected 0 to {len(srcs) - 1}.")
+    # with all rows on one page there is nothing to choose by domain
+    choose = by_domain and not 0 < len(kept) <= show
+    clouds = _Clouds(segment, kept)
+    found: list[dict] = [{} for _ in kept]  # by row: (choice at β = 0, choice) → place in "pairs"
+    views, charts = [], []
+    for one in judged:
+        view, chart = _view(one, segment, domains if choose else [""] * len(srcs), beta, size)
+        rows = zip(kept, found, strict=True)
+        view["chains"] = [_chain(one, s, view["digits"], own) for s, own in rows]
+        scored = zip((one.accuracy, one.naturalness), view["digits"], strict=True)
+        view["clouds"] = [clouds.place(scores, digits) for scores, digits in scored]
+        views.append(view)
+        charts.append(chart)
+    rows = [
+        {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s]}
+        | _texts(pairs, texts, tags)
+        | ({"gloss": glosses[s]} if glosses[s] else {})
+        for s, pairs in zip(kept, found, strict=True)
+    ]
+    shown = dict.fromkeys(tag for row in rows for tag in row["tags"])
+    data = {
+        "title": title,
+        "langs": [html_lang(code) for code in langs],
+        "show": int(show),
+        "meanings": {tag: meanings[tag] for tag in shown if tag in (meanings or {})},
+        "clouds": clouds.kept,
+    }
+    return data | {"rows": rows, "judged": views}, charts[0]
+
+
+def _view(
+    one: Judged, segment: np.ndarray, domains: Sequence[str], beta: float, size: tuple[int, int]
+) -> tuple[dict, Any]:
+    """What the page needs of one pair of metrics besides texts, and the chart of all segments."""
+    accuracy, naturalness = (np.asarray(v, dtype=float) for v in (one.accuracy, one.naturalness))
+    counted = range(one.curve.n_candidates)
+    checks.same_length(curve=counted, segment=segment, accuracy=accuracy, naturalness=naturalness)
+    checks.same_length(curve=range(one.curve.n_segments), domains=domains)
+    curves = {_ALL: one.curve}
+    for name in dict.fromkeys(filter(None, domains)):
+        inside = (np.array(domains, dtype=object) == name)[segment]
+        ids = np.unique(segment[inside], return_inverse=True)[1]
+        curves[str(name)] = oracle_curve(ids, accuracy[inside], naturalness[inside])
+    systems = {
+        name: one.systems(name) if callable(one.systems) else one.systems if name == _ALL else None
+        for name in curves
+    }
+    # without their intervals: those of a domain of three documents would stretch the axes of all
+    points = [
+        None if t is None else t.drop(columns=_ENDS, errors="ignore") for t in systems.values()
+    ]
+    ranges = axis_ranges(curves.values(), [systems[_ALL], *points])
+    titles = {"accuracy_title": one.accuracy_title, "naturalness_title": one.naturalness_title}
+    look = {"ranges": ranges, "size": size, "max_vertices": 400, "point": beta, **titles}
+    charts = {n: plot_curve(c, _clipped(systems[n], ranges), **look) for n, c in curves.items()}
+    digits = [digits_of(v[one.curve.chain_candidate]) for v in (accuracy, naturalness)]
+    data = {
+        "judges": list(one.judges),
+        "labels": list(one.labels),
+        "names": list(one.names),
+        "digits": digits,
+        "box": [*ranges[0], *ranges[1], *size],
+        "choices": [
+            {
+                "name": name,
+                "count": curve.n_segments,
+                **drawn(charts[name]),
+                "beta": curve.beta.tolist(),
+                "accuracy": curve.accuracy.round(digits[0] + 3).tolist(),
+                "naturalness": curve.naturalness.round(digits[1] + 3).tolist(),
+            }
+            for name, curve in curves.items()
+        ],
+    }
+    return data, charts[_ALL]
+
+
+def _clipped(systems: pd.DataFrame | None, ranges: Any) -> pd.DataFrame | None:
+    """The systems with intervals that end where the picture does."""
+    if systems is None:
+        return None
+    spans = dict(zip(("naturalness", "accuracy"), ranges, strict=True))
+    ends = {c: systems[c].clip(*spans[c.split("_")[0]]) for c in _ENDS if c in systems}
+    return systems.assign(**ends)
+
+
+class _Clouds:
+    """Scores of all candidates of the rows, drawn as points; shared ones are kept once."""
+
+    def __init__(self, segment: np.ndarray, rows: Iterable[int]) -> None:
+        order = np.argsort(segment, kind="stable")
+        ends = np.searchsorted(segment[order], [[s, s + 1] for s in rows]).reshape(-1, 2)
+        own = [order[low:high] for low, high in ends]
+        thin = [np.linspace(0, len(k) - 1, min(len(k), _MOST_POINTS)).astype(int) for k in own]
+        self.candidates = [k[at] for k, at in zip(own, thin, strict=True)]
+        self.kept: list[list[list[float]]] = []
+        self._places: dict[bytes, int] = {}
+
+    def place(self, scores: ArrayLike, digits: int) -> int:
+        """Place in `kept` of the points of these scores: for each row a number a candidate."""
+        values = np.asarray(scores, dtype=float)
+        if values.tobytes() not in self._places:
+            self._places[values.tobytes()] = len(self.kept)
+            self.kept.append([values[own].round(digits).tolist() for own in self.candidates])
+        return self._places[values.tobytes()]
+
+
+def _chain(one: Judged, s: int, digits: list[int], found: dict[tuple[int, int], int]) -> dict:
+    """The hull of a segment: the β from which each translation wins, its place, its scores."""
+    low, high = np.searchsorted(one.curve.chain_segment, [s, s + 1])
+    chain = one.curve.chain_candidate[low:high].tolist()
+    scores = (np.asarray(one.accuracy, float), np.asarray(one.naturalness, float))
+    rounded = [v[chain].round(d).tolist() for v, d in zip(scores, digits, strict=True)]
+    return {
+        "beta": one.curve.chain_beta[low:high].tolist(),
+        "at": [found.setdefault((chain[0], i), len(found)) for i in chain],
+        "accuracy": rounded[0],
+        "naturalness": rounded[1],
+    }
+
+
+def _texts(found: dict[tuple[int, int], int], texts: list[str], tags: Sequence[str]) -> dict:
+    """Each text once, with its tag; pairs: [new text, text at β = 0, edits or None]."""
+    shown = list(dict.fromkeys(i for pair in found for i in pair))
+    pairs = []
+    for first, i in found:
+        edits = _word_edits(texts[first], texts[i])
+        places = None if edits is None else _in_utf16(texts[first], texts[i], edits)
+        pairs.append([shown.index(i), shown.index(first), places])
+    return {
+        "texts": [texts[i] for i in shown],
+        "tags": [str(tags[i]) for i in shown],
+        "pairs": pairs,
+    }
+
+
+def _choice(data: dict, i: int, beta: float, judged: int = 0) -> dict:
+    """What the oracle chooses for row `i` of `data` at one β, as one record."""
+    row, chain = data["rows"][i], data["judged"][judged]["chains"][i]
+    k = _place(chain, beta)
+    at = row["pairs"][chain["at"][k]][0]
+    return {
+        "segment": row["id"],
+        "domain": row["domain"],
+        "beta": beta,
+        "source": row["src"],
+        "reference": row["ref"],
+        "translation": row["texts"][at],
+        "tag": row["tags"][at],
+        "accuracy": chain["accuracy"][k],
+        "naturalness": chain["naturalness"][k],
+    }
+
+
+def _place(chain: dict, beta: float) -> int:
+    """Place in the segment's chain of the translation that wins at this β."""
+    return bisect_right(chain["beta"], beta) - 1 if beta > 0 else 0
+
+
+def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
+    first, row = data["judged"][0], data["rows"][i]
+    chain = first["chains"][i]
+    gloss = html.escape(row.get("gloss", ""))
+    gloss = f'<br><small lang="en">word for word: {gloss}</small>' if gloss else ""
+    source, target = (f' lang="{html.escape(code)}"' if code else "" for code in data["langs"])
+    cells = [(source, html.escape(row["src"]) + gloss), (target, html.escape(row["ref"]))]
+    for beta in betas:
+        chosen = _choice(data, i, beta)
+        new, old = (row["texts"][at] for at in row["pairs"][chain["at"][_place(chain, beta)]][:2])
+        columns = zip(first["names"], ("accuracy", "naturalness"), first["digits"], strict=True)
+        scores = [f"{name}\u00a0{number(chosen[column], n)}" for name, column, n in columns]
+        note = html.escape(" · ".join(filter(None, [chosen["tag"], *scores])))
+        cells.append((target, f'{_with_edits(old, new)}<br><small lang="en">{note}</small>'))
+    return (
+        "<tr>"
+        + "".join(f'<td {_LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells)
+        + "</tr>"
+    )
+
+
+# ---- edits: what was struck out of one translation, and what was inserted, to make another
+
+_Edit = tuple[int, int, int, int]  # from, to in the old text; from, to in the new one
+_ALMOST_ALL = 0.5  # above this share of changed words, marks say less than the two texts
+# in scripts without spaces each character is a word; a dash without spaces separates two words
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(f"[{_CJK}—–]|[^\\s{_CJK}—–]+")
+
+
+def _word_edits(old: str, new: str) -> list[_Edit] | None:
+    """Places of deleted and inserted words; None where almost all of them changed.
+
+    >>> _word_edits("the dog barks loudly", "the small dog barks")
+    [(4, 4, 4, 9), (14, 20, 19, 19)]
+    """
+    a, b = list(_WORD.finditer(old)), list(_WORD.finditer(new))
+    words = [word.group() for word in a], [word.group() for word in b]
+    edits, changed = [], 0
+    for kind, i, at, j, to in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        if kind != "equal":
+            edits.append((*_span(a, i, at, len(old)), *_span(b, j, to, len(new))))
+            changed += at - i + to - j
+    return None if changed > _ALMOST_ALL * (len(a) + len(b)) else edits
+
+
+def _span(words: Sequence[re.Match], first: int, end: int, length: int) -> tuple[int, int]:
+    """From the first to the last of some words; of none, twice where the next one begins."""
+    if first < end:
+        return words[first].start(), words[end - 1].end()
+    return (words[first].start(),) * 2 if first < len(words) else (length,) * 2
+
+
+def _with_edits(old: str, new: str) -> str:
+    """HTML of a translation with deleted and inserted words marked."""
+    text, at = "", 0
+    for low, high, start, end in _word_edits(old, new) or ():
+        gone, came = html.escape(old[low:high]), html.escape(new[start:end])
+        text += html.escape(new[at:start])
+        text += (f" <del>{gone}</del> " if gone else "") + (came and f"<ins><b>{came}</b></ins>")
+        at = end
+    return text + html.escape(new[at:])
+
+
+def _in_utf16(old: str, new: str, edits: Sequence[_Edit]) -> list[int]:
+    """The four places of every edit in UTF-16 units, as JavaScript counts.
+
+    >>> _in_utf16("🐕 barks", "🐈 barks", [(0, 1, 0, 1)])
+    [0, 2, 0, 2]
+    """
+    return [
+        len(text[:place].encode("utf-16-le")) // 2
+        for edit in edits
+        for text, place in zip((old, old, new, new), edit, strict=True)
+    ]

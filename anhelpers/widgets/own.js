@@ -4,9 +4,7 @@
 const STEPS = 12; // positions of the slider from one change of the oracle's choice to the next
 const WIDE = 480, HIGH = 350, EDGE = { left: 50, right: 14, top: 12, bottom: 50 }; // the picture, in its own units
 const FULL = 0.4; // nats of one word that give it the full colour
-const WAIT = 400, PAUSE = 1500; // milliseconds until typing is saved, and until it is said aloud
-const NAMED = 12; // sentences that all have a name in the picture; of more those with room have one
-const KEEP = "Keep this sentence";
+const WAIT = 400, PAUSE = 1500; // milliseconds until typing is saved, and until it is announced
 const MINE = "yours"; // how the picture calls what is typed
 
 // ---- the oracle of one source, and what beats it
@@ -49,25 +47,6 @@ function winsBetween(one, a, n) { // [from, to] of the β at which a point beats
   return high - low > 1e-9 * (1 + low) ? [low, high] : null;
 }
 
-function nearest(one, a, n) { // [β, points short] where a point comes closest to the oracle
-  const short = one.beta.map((b, v) => worth(one.accuracy[one.chain[v]], one.naturalness[one.chain[v]], b) - worth(a, n, b));
-  const v = short.indexOf(Math.min(...short));
-  return [one.beta[v], Math.max(0, short[v])];
-}
-
-function stringOver(points) { // of [n, a] points those on a string that is stretched over them, from the highest to the right
-  const sorted = points.slice().sort((p, q) => p[0] - q[0] || p[1] - q[1]), hull = [];
-  for (const p of sorted) {
-    while (hull.length) {
-      const q = hull[hull.length - 1], o = hull[hull.length - 2];
-      if (q[1] > p[1] && !(o && (q[0] - o[0]) * (p[1] - o[1]) >= (q[1] - o[1]) * (p[0] - o[0]))) break;
-      hull.pop();
-    }
-    hull.push(p);
-  }
-  return hull;
-}
-
 // ---- the words for it
 const points = (x) => `${number(x, 1)}\u00a0point${number(x, 1) === "1.0" ? "" : "s"}`;
 const nats = (x) => `${number(x, 2)}\u00a0nats`;
@@ -97,10 +76,7 @@ function worthSaid(one, own, beta) { // against the oracle at this β
 
 function beatenSaid(one, own) { // whether it lies above the string
   const span = winsBetween(one, own.a, own.n), among = `None of the ${one.texts.length} candidates beats yours`;
-  if (!span) {
-    const [beta, short] = nearest(one, own.a, own.n);
-    return short < 0.05 ? "It lies on the string." : `It lies below the string, and comes closest at ${betaText(beta)}: ${points(short)} short.`;
-  }
+  if (!span) return "Yours is not above the line of the best candidates.";
   const [low, high] = span;
   if (low === 0 && high === Infinity) return `${among}, whatever β is.`;
   if (high === Infinity) return `${among} at β above ${shortBeta(low)}.`;
@@ -129,12 +105,6 @@ function ticksOf(from, to, about) { // round numbers between two
   return found;
 }
 
-function grown(box, rows, down) { // a frame that has room for these points as well; down: also for those below and to the left
-  const [x0, x1, y0, y1] = box, w = (x1 - x0) / 25, h = (y1 - y0) / 25, ns = rows.map((row) => row.n), as = rows.map((row) => row.a);
-  const [left, low] = down ? [Math.min(x0, ...ns.map((n) => n - w)), Math.min(y0, ...as.map((a) => a - h))] : [x0, y0];
-  return [left, Math.max(x1, ...ns.map((n) => n + w)), low, Math.min(104, Math.max(y1, ...as.map((a) => a + h)))];
-}
-
 function axesOf(box, scale) {
   const group = drawing("g", { class: "anx-axes" }), text = (words, x, y, anchor, more = {}) =>
     drawing("text", { x, y, "text-anchor": anchor, ...more }, words);
@@ -148,76 +118,51 @@ function axesOf(box, scale) {
   return group;
 }
 
-function namesOf(labels, dots) { // texts beside their points, where they hide least; what finds no place stays out
-  const group = drawing("g", { class: "anx-names" }), taken = [];
-  const boxes = dots.map(([x, y]) => [x - 5, y - 5, x + 5, y + 5]);
+function namesOf(labels, dots) { // texts beside their points, where they cover least; what finds no place is left out
+  const group = drawing("g", { class: "anx-names" }), taken = dots.map(([x, y]) => [x - 5, y - 5, x + 5, y + 5]);
   const hit = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
-  for (const { text, x, y, must } of labels) {
-    const w = 7.6 * text.length, places = [[x + 9, y - 6, 0], [x - 9 - w, y + 16, 0], [x + 9, y + 16, 0], [x - 9 - w, y - 6, 0], [x - w / 2, y - 11, 0], [x - w / 2, y + 21, 0]];
-    let best = null, least = must ? Infinity : 3;
-    for (const [left, base] of places) {
-      const box = [left, base - 12, left + w, base + 4];
-      if (box[0] < EDGE.left || box[2] > WIDE || box[1] < 0 || box[3] > HIGH - EDGE.bottom) continue;
-      const cost = 10 * taken.filter((other) => hit(box, other)).length + boxes.filter((other) => hit(box, other)).length;
-      if (cost < least) { least = cost; best = [left, base, box]; }
-    }
-    if (!best) continue;
-    taken.push(best[2]);
-    group.append(drawing("text", { x: best[0], y: best[1] }, text));
+  for (const { text, x, y } of labels) {
+    const w = 7.6 * text.length, places = [[x + 9, y - 6], [x - 9 - w, y + 16], [x + 9, y + 16], [x - 9 - w, y - 6], [x - w / 2, y - 11], [x - w / 2, y + 21]];
+    const free = places.find(([left, base]) => left >= EDGE.left && left + w <= WIDE && base >= 12 && base + 4 <= HIGH - EDGE.bottom &&
+      !taken.some((other) => hit([left, base - 12, left + w, base + 4], other)));
+    if (!free) continue;
+    taken.push([free[0], free[1] - 12, free[0] + w, free[1] + 4]);
+    group.append(drawing("text", { x: free[0], y: free[1] }, text));
   }
   return group;
 }
 
 const pathOf = (some) => (some.length ? "M" + some.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join("L") : "");
 
-function planeOf(one, tries, box) { // what stays while somebody types; and a function that draws the rest
-  const scale = scaleOf(box), at = one.texts.map((_, k) => scale.at(one.naturalness[k], one.accuracy[k])), mark = new Set(one.chain);
-  const sweep = drawing("path", { class: "anx-sweep" }), lifted = drawing("path", { class: "anx-lifted" });
-  const gap = drawing("path", { class: "anx-gap" }), mine = drawing("path", { class: "anx-mine" });
-  const name = drawing("text", { class: "anx-mine-name" }), ring = drawing("circle", { class: "anx-ring", r: 9 }), seen = drawing("circle", { class: "anx-seen", r: 9 });
+function planeOf(one, tries) { // what stays while somebody types; and a function that draws the rest
+  const { box } = one, scale = scaleOf(box), at = one.texts.map((_, k) => scale.at(one.naturalness[k], one.accuracy[k])), mark = new Set(one.chain);
+  const sweep = drawing("path", { class: "anx-sweep" }), mine = drawing("circle", { class: "anx-mine", r: 8 });
+  const name = drawing("text", { class: "anx-mine-name" }), ring = drawing("circle", { class: "anx-ring", r: 9 });
   const string = drawing("path", { class: "anx-string", d: pathOf(one.chain.map((k) => at[k])) });
-  const dots = at.map(([x, y], k) => drawing("circle", { cx: x, cy: y, r: 4.5, class: mark.has(k) ? "anx-dot anx-on" : "anx-dot" }));
-  const others = [...one.also.map(([who, , a, n]) => ({ text: who, a, n, kind: "anx-also" })), ...tries.map((t, k) => ({ text: `${k + 1}`, a: t.a, n: t.n, kind: "anx-try" }))];
-  const squares = others.map(({ a, n, kind }) => { const [x, y] = scale.at(n, a); return drawing("path", { class: kind, d: `M${x},${y - 6}l6,6l-6,6l-6,-6z` }); });
-  const places = others.map(({ a, n }) => scale.at(n, a));
-  const names = namesOf([...others.map(({ text }, k) => ({ text, x: places[k][0], y: places[k][1], must: others.length <= NAMED })),
-    ...one.chain.map((k) => ({ text: one.tags[k], x: at[k][0], y: at[k][1] }))], [...at, ...places]);
-  const svg = drawing("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" }, axesOf(box, scale), sweep, gap, string, lifted, ...dots, ...squares, ring, seen, names, mine, name);
+  const dots = at.map(([x, y], k) => drawing("circle", { cx: x, cy: y, r: 4.5, class: mark.has(k) ? "anx-dot anx-on" : "anx-dot" },
+    drawing("title", {}, `${one.tags[k]}: chrF ${number(one.accuracy[k], 1)}, critic ${nats(one.naturalness[k])}`)));
+  const places = tries.map(({ a, n }) => scale.at(n, a));
+  const squares = places.map(([x, y]) => drawing("path", { class: "anx-try", d: `M${x},${y - 6}l6,6l-6,6l-6,-6z` }));
+  const names = namesOf([...places.map(([x, y], k) => ({ text: `${k + 1}`, x, y })), ...one.chain.map((k) => ({ text: one.tags[k], x: at[k][0], y: at[k][1] }))], [...at, ...places]);
+  const svg = drawing("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" }, axesOf(box, scale), sweep, string, ...dots, ...squares, ring, names, mine, name);
 
   function draw(beta, own) {
-    const k = oracleAt(one, beta), a = one.accuracy[k], n = one.naturalness[k];
-    const line = (x) => a + beta * (n - x), [x0, x1, y0, y1] = box, from = beta === Infinity ? n : Math.max(x0, n - (y1 - a) / (beta || 1e-9));
-    const to = beta === Infinity ? n : Math.min(x1, n + (a - y0) / (beta || 1e-9));
+    const k = oracleAt(one, beta), a = one.accuracy[k], n = one.naturalness[k], [x0, x1, y0, y1] = box;
+    const from = Math.max(x0, n - (y1 - a) / (beta || 1e-9)), to = Math.min(x1, n + (a - y0) / (beta || 1e-9));
     sweep.setAttribute("d", beta === Infinity ? pathOf([[scale.x(n), EDGE.top], [scale.x(n), scale.floor]])
-      : pathOf([from, to].map((x) => [scale.x(x), scale.y(line(x))])));
+      : pathOf([from, to].map((x) => [scale.x(x), scale.y(a + beta * (n - x))])));
     ring.setAttribute("cx", at[k][0]);
     ring.setAttribute("cy", at[k][1]);
-    for (const part of [lifted, gap, mine, name]) part.style.display = own ? "" : "none";
+    for (const part of [mine, name]) part.style.display = own ? "" : "none";
     if (!own) return;
-    const [x, y] = scale.at(own.n, own.a), within = scale.inside(own.n, own.a);
-    mine.setAttribute("d", `M${x - 8},${y}a8,8 0 1 0 16,0a8,8 0 1 0 -16,0`);
+    const [x, y] = scale.at(own.n, own.a), within = scale.inside(own.n, own.a), left = x > WIDE - 90;
+    mine.setAttribute("cx", x);
+    mine.setAttribute("cy", y);
     mine.classList.toggle("anx-outside", !within);
-    const left = x > WIDE - 90;
     name.textContent = within ? MINE : `${MINE}, beyond this edge`;
     for (const [key, value] of [["x", left ? x - 12 : x + 12], ["y", clamp(y + 5, 16, scale.floor - 4)], ["text-anchor", left ? "end" : "start"]]) name.setAttribute(key, value);
-    const target = beta === Infinity ? null : line(own.n);
-    gap.setAttribute("d", within && target !== null ? pathOf([[x, y], [x, clamp(scale.y(target), EDGE.top, scale.floor)]]) : "");
-    const over = winsBetween(one, own.a, own.n) && within;
-    lifted.setAttribute("d", over ? pathOf(stringOver([...one.chain.map((j) => [one.naturalness[j], one.accuracy[j]]), [own.n, own.a]]).map(([p, q]) => scale.at(p, q))) : "");
   }
-
-  function look(k) { // the candidate that somebody looks at, null for none
-    seen.style.display = k === null ? "none" : "";
-    if (k !== null) { seen.setAttribute("cx", at[k][0]); seen.setAttribute("cy", at[k][1]); }
-  }
-
-  function candidateAt(event) { // the nearest one, null where none is near
-    const frame = svg.getBoundingClientRect(), unit = WIDE / frame.width, x = (event.clientX - frame.left) * unit, y = (event.clientY - frame.top) * unit;
-    const far = at.map(([px, py]) => Math.hypot(px - x, py - y)), k = far.indexOf(Math.min(...far));
-    return far[k] <= 18 * Math.max(1, unit) ? k : null;
-  }
-  look(null);
-  return { svg, draw, look, candidateAt, box };
+  return { svg, draw };
 }
 
 // ---- what is on the page
@@ -232,27 +177,16 @@ function controls(data) {
     area: make("textarea", { id: id + "-t", rows: 3, dir: "auto", spellcheck: "true", autocomplete: "off", ...langOf(data, 1), ...QUIET }),
     words: make("div", { class: "anx-words", dir: "auto", ...langOf(data, 1) }),
     scores: div("scores"), pulls: div("note anx-pulls"),
-    keep: make("button", { type: "button", class: "anx-keep", ...QUIET }, KEEP),
-    instead: make("button", { type: "button", ...QUIET }, "keep both"),
+    keep: make("button", { type: "button", class: "anx-keep", title: "Keep this sentence (Ctrl and Enter)", ...QUIET }, "Keep this sentence"),
     open: make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show the reference"),
     told: span("note", "The first sentence that you keep shows the reference."), refs: div("refs"), verdict: div("verdict"), chart: div("chart"),
-    look: select({ id: id + "-l" }, []), looked: div("looked"),
-    lines: div("note", "Blue: the string over the candidates. Grey: all that is worth as much as the oracle's choice at this β. Dashed: the string that yours lifts. Dotted: how far yours is from being worth as much as that choice."),
+    lines: div("note", "Blue: the candidates that are best at some β. Grey: all that is worth as much as the oracle's choice at this β."),
     said: make("div", { class: "anx-hidden", role: "status" }),
-    body: make("tbody"), name: make("input", { type: "text", id: id + "-name", maxlength: 40, autocomplete: "off", spellcheck: "false", ...QUIET }),
-    save: make("button", { type: "button", class: "anx-save", ...QUIET }, "Save my sentences"),
-    status: make("div", { class: "anx-status", role: "status" }),
+    body: make("tbody"), status: make("div", { class: "anx-status", role: "status" }),
   };
   ui.legend = div("note", make("span", { class: "anx-key anx-down" }, "sounds translated"), " ", make("span", { class: "anx-key anx-up" }, "sounds original"),
     " ", make("span", { class: "anx-hit" }, "in a reference"), " (four letters or more)");
-  ui.foot = div("foot anx-tools", labelled("pseudonym", ui.name, ui.save), span("note", "No real name is needed."));
   return ui;
-}
-
-function ownCsv(data, who, rows) { // what classroom/sentences.py writes and reads
-  const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = rows.map((row) => [who, data.task, row.segment, cell(guarded(row.text)), row.a.toFixed(4), row.n.toFixed(4), data.version].join(","));
-  return [data.columns.join(","), ...lines].join("\n") + "\n";
 }
 
 function memoryOf(key) { // what the browser keeps of this page's task; where it may keep nothing, nothing is kept
@@ -290,54 +224,48 @@ function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), critic = criticOf(data.critic), memory = memoryOf(`anx-own ${data.task}`);
   const references = new Map(data.segments.map((one) => [one.id, one.refs.map(chrfReference)]));
   const fewest = new Map(data.segments.map((one) => [one.id, Math.min(data.language.words, ...one.refs.map((text) => knownWords(text, critic)[0]))])); // a heading may be short
-  const named = new RegExp(data.name.pattern, "u"), opened = new Set(), drafts = new Map(), edited = new Map();
+  const opened = new Set(), drafts = new Map();
   const left = div("write", div("tools", span("pair", ui.back, ui.where, ui.forth)), ui.source, ui.gloss,
     make("label", { for: ui.area.id, class: "anx-ask" }, "Your translation"), ui.area, ui.words, ui.scores, ui.verdict, ui.pulls, ui.legend,
-    div("tools", ui.keep, ui.instead, ui.open, ui.told), ui.refs);
-  const right = div("see", ui.bar, ui.chart, ui.lines, div("tools", labelled("look at", ui.look)), ui.looked);
-  const list = tableOf(make("caption", {}, "Worth at this β, the best first; the oracle's choice stands among them. A number is the point of a kept sentence in the picture."),
+    div("tools", ui.keep, ui.open, ui.told), ui.refs);
+  const right = div("see", ui.bar, ui.chart, ui.lines);
+  const list = tableOf(make("caption", {}, "Worth at this β, the best first, with the oracle's choice. A number is the point of a kept sentence in the picture."),
     heads("", "Sentence", "chrF", "Critic", "Worth"), []);
   list.tBodies[0].replaceWith(ui.body);
   const kept = div("kept-list", list);
-  const root = rootOf(data, "own", "write your own translation", div("two", left, right), kept, ui.foot, ui.status, ui.said);
+  const root = rootOf(data, "own", "write your own translation", div("two", left, right), kept, ui.status, ui.said);
   el.append(root);
-  let one = data.segments[0], listed = [], saving, saying;
-  let plane, grew = null; // the picture; its frame as it was before it grew
+  let one = data.segments[0], plane, saving, saying;
   let own = null, fair = null; // what is typed, with its scores; the same where the critic can judge it
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
-  const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id, unfit: unfit(text, critic, data.language, fewest.get(id)) }; };
-  const beyond = (box) => Boolean(fair) && (fair.a > box[3] || fair.n > box[1]); // what is typed, above a frame or to its right
-  const all = () => model.get("kept").map(([segment, text]) => scored(text, segment)).filter((row) => row.n !== null);
-  const here = () => all().filter((row) => row.segment === one.id);
+  const scored = (text) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(one.id)), n: judged.score, text, unfit: unfit(text, critic, data.language, fewest.get(one.id)) }; };
+  const here = () => model.get("kept").filter(([id]) => id === one.id).map(([, text]) => scored(text)).filter((row) => row.n !== null);
+  const revealed = () => opened.has(one.id) || here().length > 0;
 
-  // ---- what a key changes
-  function paintText() {
+  function paintText() { // what a key changes
     const text = ui.area.value, now = scored(text);
     own = now.n === null ? null : now;
     fair = own && !own.unfit ? own : null;
     ui.words.replaceChildren(...colouredWords(text, now.unfit ? { shares: [] } : now.judged, references.get(one.id)));
     ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(now.a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", fair ? nats(now.n) : "–"),
-      fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.unfit.said}` : text.trim() ? ". There is no word in this text: a number or a sign has no critic." : ". Type a translation: both judges read along.");
+      fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.unfit.said}` : text.trim() ? ". This text has no word for the critic." : ". Type a translation: two automatic judges score it.");
     ui.pulls.textContent = fair ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     off(ui.keep, !own);
-    if ((fair && now.judged.shares.length > 4 && beyond(plane.box)) || (grew && !beyond(grew))) layPlane(); // it won the frame too
     paintBeta();
   }
 
-  // ---- what a β changes
-  function paintBeta() {
+  function paintBeta() { // what a β changes
     const b = beta(), k = oracleAt(one, b), text = betaText(b);
     plane.draw(b, fair);
     ui.slider.max = STEPS * one.beta.length;
     ui.slider.value = Math.round(ownPlace(one, b));
     ui.value.textContent = text;
-    const taken = `At ${text} the oracle takes: `, said = fair ? `${worthSaid(one, fair, b)} ${beatenSaid(one, fair)}` : "";
-    ui.verdict.replaceChildren(taken, make("b", {}, one.tags[k]), ". ", said);
+    ui.verdict.replaceChildren(`At ${text} the oracle takes: `, make("b", {}, one.tags[k]), ". ", fair ? `${worthSaid(one, fair, b)} ${beatenSaid(one, fair)}` : "");
     ui.verdict.classList.toggle("anx-won", Boolean(fair && winsBetween(one, fair.a, fair.n)));
     ui.slider.setAttribute("aria-valuetext", `${text}: the oracle takes ${one.tags[k]}`);
-    plane.svg.setAttribute("aria-label", `${one.texts.length} candidates by chrF and by the critic, and the string over them: ` +
+    plane.svg.setAttribute("aria-label", `${one.texts.length} candidates by chrF and by the critic; best at some β: ` +
       `${one.chain.map((j) => one.tags[j]).join(", ")}.${fair ? ` Yours: chrF ${number(fair.a, 1)}, critic ${nats(fair.n)}.` : own ? ` ${own.unfit.said}` : ""}`);
     root.dataset.beta = b;
     off(ui.before, b === 0);
@@ -345,93 +273,39 @@ function render({ model, el }) {
     paintList();
   }
 
-  function paintList() { // kept sentences and those of a class, with the oracle's choice, by their worth
-    const b = beta(), state = [b, one, model.get("kept"), revealed()];
-    if (state.every((part, i) => part === listed[i])) return; // a key changes none of it
-    listed = state;
-    const k = oracleAt(one, b), size = b === Infinity ? (x) => number(x, 2) : (x) => number(x, 1);
-    const rows = [...here().map((row, i) => ({ ...row, who: `${i + 1}`, mine: true })), ...one.also.map(([who, text, a, n]) => ({ who, text, a, n, unfit: unfit(text, critic, data.language, fewest.get(one.id)) }))];
+  function paintList() { // kept sentences with the oracle's choice, by their worth
+    const b = beta(), k = oracleAt(one, b), size = (x) => number(x, b === Infinity ? 2 : 1);
+    const rows = here().map((row, i) => ({ ...row, who: `${i + 1}` }));
     kept.hidden = !rows.length;
-    ui.foot.hidden = !model.get("kept").length;
     if (!rows.length) return;
-    rows.push({ who: `oracle: ${one.tags[k]}`, text: revealed() ? one.texts[k] : "(after your first sentence)", a: one.accuracy[k], n: one.naturalness[k], oracle: true });
+    rows.push({ who: `oracle: ${one.tags[k]}`, text: one.texts[k], a: one.accuracy[k], n: one.naturalness[k], oracle: true });
     rows.sort((p, q) => Boolean(p.unfit) - Boolean(q.unfit) || worth(q.a, q.n, b) - worth(p.a, p.n, b)); // unjudged ones last
     ui.body.replaceChildren(...rows.map((row) => {
       const text = make("td", { dir: "auto", ...langOf(data, 1) }, row.text), cell = (words) => make("td", { class: "anx-number" }, words);
       if (row.unfit) text.append(" ", make("span", { class: "anx-note", lang: "en", title: row.unfit.said }, `(${row.unfit.mark})`));
-      if (row.mine) text.append(" ", span("whole", editButton(row), " ", dropButton(row)));
+      if (!row.oracle) text.append(" ", dropButton(row));
       return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(row.unfit ? "–" : size(worth(row.a, row.n, b))));
     }));
   }
 
-  const keptAt = (id, text) => model.get("kept").findIndex(([segment, other]) => segment === id && other === text);
-
   function dropButton(row) {
     const drop = button("✕", `Delete sentence ${row.who}`);
     drop.addEventListener("click", () => {
-      const list = model.get("kept").slice();
-      list.splice(keptAt(row.segment, row.text), 1);
-      putKept(list);
+      putKept(model.get("kept").filter(([id, text]) => id !== one.id || text !== row.text));
       ui.status.textContent = "Deleted. The numbers count what is left.";
       ui.area.focus();
     });
     return drop;
   }
 
-  function editButton(row) { // back into the field; keeping it again replaces it
-    const again = button("edit", `Edit sentence ${row.who}`);
-    again.addEventListener("click", () => {
-      edited.set(row.segment, row.text);
-      ui.area.value = row.text;
-      put(model, "text", row.text);
-      layKeep();
-      paintText();
-      remember();
-      ui.status.textContent = `Sentence ${row.who} is in the field. Keep it again, and the new wording takes its place.`;
-      ui.area.focus();
-    });
-    return again;
-  }
-
-  function placeOfEdited() { // among the kept sentences, -1 where none of this source is being edited
-    return edited.has(one.id) ? keptAt(one.id, edited.get(one.id)) : -1;
-  }
-
-  function layKeep() { // what the button will do
-    const at = placeOfEdited(), nth = model.get("kept").slice(0, at).filter(([segment]) => segment === one.id).length + 1;
-    ui.keep.textContent = at < 0 ? KEEP : `Replace sentence ${nth}`;
-    ui.keep.title = `${ui.keep.textContent} (Ctrl and Enter)`;
-    ui.instead.hidden = at < 0;
-  }
-
-  // ---- what another source, or another kept sentence, changes
-  const revealed = () => opened.has(one.id) || here().length > 0;
-
-  function layRefs() {
+  function layKept() { // what another source, or another kept sentence, changes
     const open = revealed();
     ui.open.setAttribute("aria-expanded", open);
     ui.open.hidden = ui.told.hidden = open;
     ui.refs.replaceChildren(...(open ? one.refs.map((text, k) => make("p", { dir: "auto", ...langOf(data, 1) }, make("b", { lang: "en" }, one.refs.length > 1 ? `Reference ${k + 1}: ` : "Reference: "), text)) : []));
-  }
-
-  function layPlane() {
-    const tries = here(), usual = grown(one.box, tries, true);
-    grew = fair && fair.segment === one.id && fair.judged.shares.length > 4 && beyond(usual) ? usual : null;
-    plane = planeOf(one, tries, grew ? grown(usual, [fair], false) : usual);
+    plane = planeOf(one, here());
     ui.chart.replaceChildren(plane.svg);
-    plane.svg.addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") lookAt(plane.candidateAt(event) ?? chosen()); });
-    plane.svg.addEventListener("pointerleave", () => lookAt(chosen()));
-    plane.svg.addEventListener("click", (event) => { const k = plane.candidateAt(event); ui.look.value = k ?? ""; lookAt(k); });
-    lookAt(chosen());
-  }
-
-  const chosen = () => (ui.look.value === "" ? null : +ui.look.value);
-
-  function lookAt(k) {
-    plane.look(k);
-    if (k === null) { ui.looked.textContent = "Point at a candidate, tap it, or choose it from the list."; return; }
-    ui.looked.replaceChildren(make("b", {}, one.tags[k]), ` chrF ${number(one.accuracy[k], 1)}, critic ${nats(one.naturalness[k])}. `,
-      revealed() ? make("span", { dir: "auto", ...langOf(data, 1) }, one.texts[k]) : "Its text is shown with the reference, after your first sentence.");
+    paintText();
   }
 
   function laySegment() {
@@ -443,11 +317,8 @@ function render({ model, el }) {
     for (const part of [ui.back, ui.forth, ui.where]) part.hidden = data.segments.length < 2;
     ui.source.textContent = one.src;
     ui.gloss.replaceChildren(...(one.gloss ? [glossOf(one.gloss)] : []));
-    ui.look.replaceChildren(make("option", { value: "" }, "–"), ...one.tags.map((tag, k) => make("option", { value: k }, tag)));
     layKept();
   }
-
-  function layKept() { layRefs(); layPlane(); layKeep(); paintText(); }
 
   function turn(by) {
     const next = data.segments[data.segments.indexOf(one) + by];
@@ -463,20 +334,18 @@ function render({ model, el }) {
   function remember() {
     clearTimeout(saving);
     drafts.set(one.id, ui.area.value);
-    memory.write({ who: ui.name.value.trim(), kept: model.get("kept"), drafts: [...drafts] });
+    memory.write({ kept: model.get("kept"), drafts: [...drafts] });
   }
 
   function recall() { // what this browser kept, unless the kernel has something newer
     const found = memory.read(), known = new Set(data.segments.map((s) => s.id));
     const pairs = (some) => (Array.isArray(some) ? some.filter((pair) => known.has(pair?.[0]) && typeof pair[1] === "string") : []);
     for (const [id, text] of pairs(found.drafts)) drafts.set(id, text);
-    if (typeof found.who === "string" && !model.get("who")) model.set("who", found.who);
     const list = pairs(found.kept).filter(([, text]) => text.trim());
     if (list.length && !model.get("kept").length) model.set("kept", list);
     if (drafts.get(model.get("segment")) && !model.get("text")) model.set("text", drafts.get(model.get("segment")));
     model.save_changes();
     ui.area.value = model.get("text");
-    ui.name.value = model.get("who");
   }
 
   function putKept(list) { put(model, "kept", list); remember(); }
@@ -484,36 +353,12 @@ function render({ model, el }) {
   function keep() {
     const text = ui.area.value.trim().replace(/\s+/gu, " "), list = model.get("kept");
     if (!own) return;
-    const at = placeOfEdited(), said = ui.keep.textContent, there = keptAt(one.id, text);
-    if (there >= 0 && there !== at) { ui.status.textContent = "This sentence is kept already."; return; }
-    edited.delete(one.id);
-    if (there >= 0) { layKeep(); ui.status.textContent = "Nothing was changed."; return; }
-    putKept(at < 0 ? [...list, [one.id, text]] : list.map((pair, k) => (k === at ? [one.id, text] : pair)));
-    ui.status.textContent = at < 0 ? `Kept as sentence ${here().length} of this source. Can you beat it?` : `${said.replace("Replace s", "S")} is replaced.`;
-  }
-
-  function save() {
-    const who = ui.name.value.trim(), fine = named.test(who), rows = all();
-    ui.name.setAttribute("aria-invalid", !fine);
-    ui.status.classList.toggle("anx-wrong", !fine);
-    if (!fine) { ui.status.textContent = who ? data.name.bad : data.name.none; ui.name.focus(); return; }
-    put(model, "who", who);
-    remember();
-    const file = `sentences_${data.task}_${who.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_")}.csv`;
-    download(file, ownCsv(data, who, rows));
-    ui.status.textContent = `Saved ${rows.length} sentence${rows.length === 1 ? "" : "s"} as a download: ${file}. Hand that file in.`;
+    if (list.some(([id, other]) => id === one.id && other === text)) { ui.status.textContent = "This sentence is kept already."; return; }
+    putKept([...list, [one.id, text]]);
+    ui.status.textContent = `Kept as sentence ${here().length} of this source. Can you beat it?`;
   }
 
   // ---- where the hand goes
-  function typed() {
-    paintText();
-    put(model, "text", ui.area.value);
-    clearTimeout(saving);
-    clearTimeout(saying);
-    saving = setTimeout(remember, WAIT);
-    saying = setTimeout(() => { ui.said.textContent = `${ui.scores.textContent} ${ui.verdict.textContent}`; }, PAUSE);
-  }
-
   function putBeta(b) { put(model, "beta", b === Infinity ? "inf" : b); }
 
   function change(by) { // the β of the neighbouring change
@@ -521,20 +366,19 @@ function render({ model, el }) {
     putBeta(by > 0 ? later[0] ?? Infinity : earlier[earlier.length - 1] ?? 0);
   }
 
-  ui.area.addEventListener("input", typed);
+  ui.area.addEventListener("input", () => {
+    paintText();
+    put(model, "text", ui.area.value);
+    clearTimeout(saving);
+    clearTimeout(saying);
+    saving = setTimeout(remember, WAIT);
+    saying = setTimeout(() => { ui.said.textContent = `${ui.scores.textContent} ${ui.verdict.textContent}`; }, PAUSE);
+  });
   ui.area.addEventListener("keydown", (event) => { if (event.key === "Enter" && event.ctrlKey) { event.preventDefault(); event.stopPropagation(); keep(); } });
   ui.slider.addEventListener("input", () => putBeta(ownBeta(one, +ui.slider.value)));
-  ui.before.addEventListener("click", () => change(-1));
-  ui.after.addEventListener("click", () => change(1));
-  ui.back.addEventListener("click", () => turn(-1));
-  ui.forth.addEventListener("click", () => turn(1));
-  ui.keep.addEventListener("click", keep);
-  ui.instead.addEventListener("click", () => { edited.delete(one.id); layKeep(); keep(); });
-  ui.open.addEventListener("click", () => { opened.add(one.id); layRefs(); lookAt(chosen()); paintList(); ui.area.focus(); });
-  ui.look.addEventListener("change", () => lookAt(chosen()));
-  ui.name.addEventListener("input", () => { put(model, "who", ui.name.value.trim()); remember(); });
-  ui.name.addEventListener("keydown", (event) => { if (event.key === "Enter") save(); });
-  ui.save.addEventListener("click", save);
+  for (const [control, act] of [[ui.before, () => change(-1)], [ui.after, () => change(1)], [ui.back, () => turn(-1)], [ui.forth, () => turn(1)], [ui.keep, keep]])
+    control.addEventListener("click", act);
+  ui.open.addEventListener("click", () => { opened.add(one.id); layKept(); ui.area.focus(); });
   keepKeys(root);
   window.addEventListener("pagehide", remember);
 
@@ -543,9 +387,8 @@ function render({ model, el }) {
     ui.area.value = model.get("text");
     paintText();
   };
-  const onWho = () => { if (document.activeElement !== ui.name) ui.name.value = model.get("who"); };
   recall();
-  const end = follow(model, [["change:text", onText], ["change:segment", laySegment], ["change:beta", paintBeta], ["change:kept", layKept], ["change:who", onWho]]);
+  const end = follow(model, [["change:text", onText], ["change:segment", laySegment], ["change:beta", paintBeta], ["change:kept", layKept]]);
   laySegment();
   return () => { end(); remember(); window.removeEventListener("pagehide", remember); };
 }

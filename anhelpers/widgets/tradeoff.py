@@ -1,14 +1,13 @@
-"""The exact tradeoff explorer: drag N and watch A(N), and what the most accurate translator that is so natural says.
+"""The A(N) explorer: drag the naturalness N and see A(N) and the best translator that is so natural.
 
-Such a translator is a table, Q(y|x). Python ships those at the vertices of the curve once; tradeoff.js mixes the two
-neighbours, so no kernel is needed later.
+A translator is a table Q(y|x). Python ships those at the vertices of the curve once; tradeoff.js mixes
+two neighbours, so no kernel is needed.
 """
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,19 +22,7 @@ from .base import Markup, Widget, drawn, html_lang, module, plain_table, static_
 if TYPE_CHECKING:
     from ..exact import ExactCurve
 
-__all__ = [
-    "OTHERS",
-    "TradeoffExplorer",
-    "TradeoffView",
-    "columns",
-    "mixture",
-    "shown_probability",
-    "signed",
-    "static_tradeoff",
-    "tradeoff_explorer",
-]
-
-OTHERS = "others"
+_OTHERS = "others"
 
 
 def tradeoff_explorer(
@@ -44,39 +31,67 @@ def tradeoff_explorer(
     targets: Sequence[str],
     *,
     start: float | None = None,
-    **options: Any,
+    title: str = "",
+    names: tuple[str, str] = ("A(N)", "N"),
+    langs: tuple[str, str] = ("", ""),
+    show: int = 6,
+    **look: Any,
 ) -> TradeoffExplorer:
-    """A slider over the naturalness N beside A(N) and the table Q(y|x) of the best translator that is so natural.
+    """Make a slider over the naturalness N beside A(N) and Q(y|x) of the best translator.
 
     Parameters
     ----------
-    curve : from `exact.solve_curve`: X sources, Y targets.
-    sources, targets : X and Y names.
-    start : the N at which the slider starts, between the ends of the curve; by default in their middle.
-    options : title : the claim. names : how accuracy and naturalness are called in the readout, ("A(N)", "N").
-        langs : language codes of sources and targets. show : how many targets get a column, those with the largest
-        probability anywhere; the rest is added up as "others". accuracy_title, naturalness_title, size : as in
-        `charts.tradeoff.plot_tradeoff`.
-
-    Returns
-    -------
-    TradeoffExplorer; its `naturalness` follows the page and can be set. Where the environment has ANX_MODE=static it
-    shows itself as HTML that works without a kernel.
-
-    Raises
-    ------
-    DataError where the names do not fit the curve, or N is beyond its ends.
+    curve : ExactCurve
+        From `exact.solve_curve`: X sources, Y targets.
+    sources, targets : (X,) and (Y,) texts
+    start : float, optional
+        N of the slider at first, by default the middle.
+    names : (str, str)
+        Of accuracy and naturalness in the readout.
+    langs : (str, str)
+        Language codes of sources and targets.
+    show : int
+        Targets with a column, those of the largest probability anywhere; the rest is summed.
+    **look
+        accuracy_title, naturalness_title, size as in `charts.plot_tradeoff`.
     """
-    n = curve.naturalness
-    start = float(n[0] + n[-1]) / 2 if start is None else start
-    data, chart = _shaped(curve, sources, targets, point=start, **options)
-    return TradeoffExplorer.of(chart, data=data, naturalness=start)
+    sources, targets = list(map(str, sources)), list(map(str, targets))
+    shape = curve.translators.shape[1:]
+    if (len(sources), len(targets)) != shape or show < 1:
+        got = f"{len(sources)} sources, {len(targets)} targets, show={show}"
+        raise DataError(f"tradeoff: got {got}, expected {shape[0]} and {shape[1]}, show ≥ 1.")
+    look = {"size": (430, 340)} | look
+    start = float(curve.naturalness[[0, -1]].mean()) if start is None else start
+    chart = plot_tradeoff(curve, point=between_ends(start, curve.naturalness), **look)
+    kept, q, r = _columns(curve, show)
+    data = {
+        "title": title,
+        "names": list(names),
+        "langs": [*map(html_lang, langs)],
+        "box": [v for span in axis_ranges([curve]) for v in span] + list(look["size"]),
+        "sources": sources,
+        "targets": [targets[y] for y in kept],
+        "others": len(targets) - len(kept),
+        "p": curve.problem.p_x.tolist(),
+        "digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)],
+        "q": q.tolist(),
+        "r": r.tolist(),
+        "exact": bool(curve.exact),
+        "gap": float(curve.gap),
+    }
+    data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}
+    return TradeoffExplorer.of(chart, data=data | drawn(chart), naturalness=start)
 
 
 class TradeoffExplorer(Widget):
-    """The widget that `tradeoff_explorer` makes; `naturalness` and `scale` follow the page and can be set.
+    """The widget that `tradeoff_explorer` makes; `naturalness` and `scale` follow the page.
 
-    scale : what the slider moves, "naturalness" or "beta" (then it jumps from vertex to vertex).
+    Attributes
+    ----------
+    naturalness : float
+        Between the ends of the curve.
+    scale : {"naturalness", "beta"}
+        What the slider moves; by β it jumps from vertex to vertex.
     """
 
     _esm = module("tradeoff.js")
@@ -89,146 +104,48 @@ class TradeoffExplorer(Widget):
     def _valid_naturalness(self, proposal: Any) -> Any:
         return between_ends(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
 
-    def __repr__(self) -> str:
-        accuracy, (x, y) = mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]
-        return (
-            f"TradeoffExplorer(N = {self.naturalness:.4g}, A(N) = {accuracy:.4g}, {x} sources, {y} "
-            "columns)"
-        )
+    def table(self, at: Sequence[float] | None = None) -> pd.DataFrame:
+        """Q(y|x) at some N, by default the present one: a row per N, source and shown target.
 
-    def static_html(self) -> str:
-        return _static_html(self.data, _three(self.data["naturalness"]))
-
-
-def static_tradeoff(
-    curve: ExactCurve,
-    sources: Sequence[str],
-    targets: Sequence[str],
-    *,
-    at: Sequence[float] | None = None,
-    **options: Any,
-) -> TradeoffView:
-    """The chart of `tradeoff_explorer` and the table Q(y|x) at a few N, for print and headless runs.
-
-    Its `chart` is an Altair chart, its `table` a data frame; `at` are values of N, by default both ends and the
-    middle. Other arguments as above.
-
-    Parameters
-    ----------
-    sources, targets : texts of the X sources and the Y targets.
-    """
-    n = curve.naturalness
-    at = _three(n) if at is None else tuple(between_ends(value, n) for value in at)
-    data, chart = _shaped(curve, sources, targets, at=at, **options)
-    return TradeoffView(data, chart, at)
-
-
-@dataclass(frozen=True, repr=False)
-class TradeoffView:
-    """A chart and the best translators at a few N; shown as one picture with alt text and one plain table for each."""
-
-    data: dict
-    chart: Any
-    at: tuple[float, ...]
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """naturalness, accuracy, source, p (of the source), target, q: a row per N, source and shown target."""
+        Columns: naturalness, accuracy, source, p (of the source), target, q.
+        """
         rows = []
-        for n in self.at:
-            accuracy, q = mixture(self.data, n)
-            names = self.data["targets"] + ([OTHERS] if self.data["others"] else [])
-            for x, (source, p) in enumerate(zip(self.data["sources"], self.data["p"], strict=True)):
-                rows += [
-                    (n, accuracy, source, p, y, float(v)) for y, v in zip(names, q[x], strict=True)
-                ]
+        names = self.data["targets"] + [_OTHERS] * bool(self.data["others"])
+        for n in [self.naturalness] if at is None else at:
+            accuracy, q = _mixture(self.data, between_ends(n, self.data["naturalness"]))
+            for source, p, row in zip(self.data["sources"], self.data["p"], q, strict=True):
+                pairs = zip(names, row.tolist(), strict=True)
+                rows += [(n, accuracy, source, p, y, v) for y, v in pairs]
         return pd.DataFrame(rows, columns=["naturalness", "accuracy", "source", "p", "target", "q"])
 
     def __repr__(self) -> str:
-        return (
-            f"TradeoffView(N = {', '.join(f'{n:.3g}' for n in self.at)}; "
-            f"{len(self.data['sources'])} sources)"
-        )
+        accuracy, (x, y) = _mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]
+        here = f"N = {self.naturalness:.4g}, A(N) = {accuracy:.4g}"
+        return f"TradeoffExplorer({here}, {x} sources, {y} columns)"
 
-    def _repr_html_(self) -> str:
-        return _static_html(self.data, self.at)
-
-
-def _three(n: np.ndarray) -> tuple[float, ...]:
-    """Both ends of a curve and the middle; one value where the ends are one."""
-    return tuple(dict.fromkeys([float(n[0]), float(n[0] + n[-1]) / 2, float(n[-1])]))
+    def static_html(self) -> str:
+        low, high = self.data["naturalness"][0], self.data["naturalness"][-1]
+        at = dict.fromkeys([low, (low + high) / 2, high])
+        note = "<p>Rows: Q(y|x). Bold: the most probable target of a source.</p>"
+        tables = (_static_table(self.data, n) for n in at)
+        return static_page(self.data, *tables, note, title=self.data["title"])
 
 
-def _shaped(
-    curve: ExactCurve,
-    sources: Sequence[str],
-    targets: Sequence[str],
-    *,
-    title: str = "",
-    names: tuple[str, str] = ("A(N)", "N"),
-    langs: tuple[str, str] = ("", ""),
-    show: int = 6,
-    point: float | None = None,
-    at: Sequence[float] = (),
-    **settings: Any,
-) -> tuple[dict, Any]:
-    """(data, chart); arguments as in `tradeoff_explorer`, `at` are the labelled N."""
-    sources, targets = list(map(str, sources)), list(map(str, targets))
-    _, n_sources, n_targets = curve.translators.shape
-    if (len(sources), len(targets)) != (n_sources, n_targets):
-        seen = f"{len(sources)} sources and {len(targets)} targets"
-        raise DataError(
-            f"{seen} are named, the curve is over {n_sources} and {n_targets}; name each once."
-        )
-    if show < 1:
-        raise DataError(f"show must be at least 1, got {show}: one target needs a column.")
-    settings = {"size": (430, 340)} | settings
-    chart = plot_tradeoff(curve, point=point, at=at, **settings)
-    kept, q, r = columns(curve, int(show))
-    data = {
-        "title": title,
-        "names": list(names),
-        "langs": [*map(html_lang, langs)],
-        "box": [v for span in axis_ranges([curve]) for v in span] + list(settings["size"]),
-        "sources": sources,
-        "targets": [targets[y] for y in kept],
-        "others": n_targets - len(kept),
-        "p": curve.problem.p_x.tolist(),
-        "digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)],
-        "q": q.tolist(),
-        "r": r.tolist(),
-        "exact": bool(curve.exact),
-        "gap": float(curve.gap),
-    }
-    data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}
-    return data | drawn(chart), chart
-
-
-def columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(K,) shown targets in their order; (V, X, C) Q(y|x) and (C,) R(y) of these and, where some are left, of others.
-
-    C is K, or K + 1 with others. Shown are the targets with the largest Q(y) at any vertex, or R(y).
-
-    Parameters
-    ----------
-    show : K, the most targets with a column of their own.
-    """
+def _columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(K,) shown targets; (V, X, C) Q(y|x) and (C,) R(y) of these and the sum of all others."""
     q, p, r = curve.translators, curve.problem.p_x, curve.problem.reference
-    n = q.shape[2]
     mass = np.maximum(np.einsum("x,vxy->vy", p, q).max(axis=0), r)
-    kept = np.arange(n) if n <= show else np.sort(np.argsort(-mass, kind="stable")[:show])
-    rest = np.setdiff1d(np.arange(n), kept)
-    more = (
-        (q[:, :, rest].sum(axis=2, keepdims=True), [r[rest].sum()])
-        if rest.size
-        else (q[:, :, :0], [])
+    kept = np.sort(np.argsort(-mass, kind="stable")[:show])
+    rest = np.setdiff1d(np.arange(q.shape[2]), kept)
+    more = [some[..., rest].sum(axis=-1, keepdims=True)[..., : len(rest)] for some in (q, r)]
+    q, r = (
+        np.concatenate([some[..., kept], m], axis=-1) for some, m in zip((q, r), more, strict=True)
     )
-    q, r = np.concatenate([q[:, :, kept], more[0]], axis=2), np.concatenate([r[kept], more[1]])
     return kept, q.round(6) + 0.0, r
 
 
-def mixture(data: dict, naturalness: float) -> tuple[float, np.ndarray]:
-    """(A(N), (X, C) Q(y|x)) between two vertices: both are linear in N there, as in tradeoff.js."""
+def _mixture(data: dict, naturalness: float) -> tuple[float, np.ndarray]:
+    """(A(N), (X, C) Q(y|x)) between two vertices: both are linear in N there."""
     n, q = np.array(data["naturalness"]), np.array(data["q"])
     v = min(int(np.searchsorted(n, naturalness, side="right")) - 1, len(n) - 2)
     if v < 0:
@@ -238,54 +155,39 @@ def mixture(data: dict, naturalness: float) -> tuple[float, np.ndarray]:
     return float(accuracy), (1 - share) * q[v] + share * q[v + 1]
 
 
-def _static_html(data: dict, at: Sequence[float]) -> str:
-    """Title, chart and one table for each N, of elements that JupyterLab keeps in a notebook it does not trust.
-
-    Parameters
-    ----------
-    at : values of N.
-    """
-    note = (
-        "<p>Rows: Q(y|x), what the best translator says for each source. Bold: the most probable "
-        "target.</p>"
-    )
-    return static_page(data, *(_static_table(data, n) for n in at), note, title=data["title"])
-
-
 def _static_table(data: dict, naturalness: float) -> str:
-    accuracy, q = mixture(data, naturalness)
+    accuracy, q = _mixture(data, naturalness)
     (a_digits, n_digits), (a_name, n_name) = data["digits"], data["names"]
     said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
-    others = [Markup(f"<i>{OTHERS} ({data['others']})</i>")] if data["others"] else []
+    others = [Markup(f"<i>{_OTHERS} ({data['others']})</i>")] if data["others"] else []
     rows = [
-        [source, shown_probability(p), *_chosen(row, len(data["targets"]))]
+        [source, _percent(p), *_cells(row, len(data["targets"]))]
         for source, p, row in zip(data["sources"], data["p"], q, strict=True)
     ]
     marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
     foot = [
-        ["marginal Q(y)", "", *map(shown_probability, marginal)],
-        ["reference R(y)", "", *map(shown_probability, r)],
-        ["difference, points", "", *map(signed, marginal - r)],
+        ["marginal Q(y)", "", *map(_percent, marginal)],
+        ["reference R(y)", "", *map(_percent, r)],
+        ["difference, points", "", *map(_signed, marginal - r)],
     ]
     heads = ["source", "P(x)", *data["targets"], *others]
     return plain_table(said, heads, rows, "right", foot=foot)
 
 
-def _chosen(row: np.ndarray, named: int) -> list[str]:
+def _cells(row: np.ndarray, named: int) -> list[str]:
     """The cells of one source, the most probable of the named targets in bold."""
     best = max(row[:named].max() - 1e-6, 5e-7)
+    cells = [_percent(v) for v in row]
     return [
-        Markup(f"<b>{html.escape(shown_probability(v))}</b>")
-        if k < named and v >= best
-        else shown_probability(v)
-        for k, v in enumerate(row)
+        Markup(f"<b>{html.escape(text)}</b>") if k < named and row[k] >= best else text
+        for k, text in enumerate(cells)
     ]
 
 
-def shown_probability(share: float) -> str:
+def _percent(share: float) -> str:
     """A probability as a percentage, as tradeoff.js prints it.
 
-    >>> [shown_probability(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
+    >>> [_percent(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
     ['·', '< 0.1 %', '12.5 %', '100 %']
     """
     if share < 5e-7:
@@ -295,17 +197,11 @@ def shown_probability(share: float) -> str:
     return f"{100 * share:.{0 if share > 1 - 5e-7 else 1}f}\u00a0%"
 
 
-def signed(difference: float) -> str:
-    """A difference of probabilities in percentage points, with a sign that is more than a colour.
+def _signed(difference: float) -> str:
+    """A difference of probabilities in percentage points, with an arrow.
 
-    >>> [signed(d).replace(chr(160), " ") for d in (0.031, -0.2, 1e-5)]
+    >>> [_signed(d).replace(chr(160), " ") for d in (0.031, -0.2, 1e-5)]
     ['▲ +3.1', '▼ −20.0', '0.0']
     """
     points = round(100 * difference, 1) + 0.0
-    return (
-        "0.0"
-        if points == 0
-        else f"▲\u00a0+{points:.1f}"
-        if points > 0
-        else f"▼\u00a0−{-points:.1f}"
-    )
+    return f"▲\u00a0+{points:.1f}" if points > 0 else f"▼\u00a0−{-points:.1f}" if points else "0.0"
