@@ -134,7 +134,11 @@ def explore(
         raise DataError("explore: the studies differ in sources or candidates.")
     rng = rng or np.random.default_rng(0)
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
-    given: dict[str, Any] = {"segment": cands.segment, "tags": cands.tags, "meanings": tag_meanings()}
+    given: dict[str, Any] = {
+        "segment": cands.segment,
+        "tags": cands.tags,
+        "meanings": tag_meanings(),
+    }
     given |= {"langs": (test.src_lang, test.trg_lang), "glosses": test.glosses}
     given["domains"] = test.domains if len(set(test.domains)) > 1 else None
     judged = [_judged(one, rng) for one in studies]
