@@ -19,7 +19,6 @@ from .mme import is_mme as is_mme
 from .mme import mme_scores as mme_scores
 from .mme import read_mme as read_mme
 from .mme import read_mme_scores as read_mme_scores
-from .mme import scores_matrix as scores_matrix
 from .mme import write_mme as write_mme
 from .mme import write_mme_scores as write_mme_scores
 from .plain import add_systems as add_systems

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from ..data.mme import scores_matrix
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Metric
@@ -20,7 +19,7 @@ from .scores import Plane, mean_axis
 from .systems import metric_axis
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,8 +80,6 @@ def rated_metrics(
     metrics: Sequence[Metric],
     scores: MqmScores,
     join: Join,
-    *,
-    stored: pd.DataFrame | None = None,
 ) -> RatedMetrics:
     """Ratings of accuracy and fluency beside the scores of metrics, for the rated translations of a test set.
 
@@ -92,10 +89,9 @@ def rated_metrics(
     Parameters
     ----------
     metrics : are computed. scores : of the ratings. join : of the ratings with the test set, from `join_ratings`.
-    stored : more metrics, as `data.read_segment_scores` gives them: system, segment, metric, score, unit.
     """
     refs = tuple(test.refs) if any("refs" in metric.needs for metric in metrics) else ()
-    part, accuracy, rows = rated_part(test, scores, join, "accuracy", refs)
+    part, accuracy, _ = rated_part(test, scores, join, "accuracy", refs)
     fluency = rated_part(test, scores, join, "fluency", refs)[1]
     of = [join.names[system] for system in part.systems]
     systems = tuple(dict.fromkeys(of))
@@ -106,10 +102,6 @@ def rated_metrics(
         axis = metric_axis(part, metric)
         values[metric.label] = _together(axis.values, columns)
         titles[metric.label], signatures[metric.label] = axis.title, axis.signature
-    for name, table in () if stored is None else stored.groupby("metric", sort=False):
-        name = f"{name} (stored)" if str(name) in values else str(name)
-        values[name] = scores_matrix(table, systems, len(test))[0][rows]
-        titles[name], signatures[name] = f"{name} ({table.unit.iloc[0]})", "stored"
     twice = [f"{s}, {len(own)} times" for s, own in zip(systems, columns, strict=True) if own[1:]]
     notes = [
         *join.report,

@@ -1,13 +1,28 @@
-import io
+"""Folders of mt-metrics-eval: texts and scores, read and written."""
+
 import math
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from anhelpers import cli
-from anhelpers.data import StoredScores, mme_scores, read_mme, read_mme_scores, scores_matrix
-from anhelpers.data.mme import is_mme
+from anhelpers.data import (
+    StoredScores,
+    TestSet,
+    load,
+    mme_scores,
+    read_mme,
+    read_mme_scores,
+    write_mme,
+    write_mme_scores,
+)
+from anhelpers.data.mme import NO_TRANSLATION, is_mme
 from anhelpers.errors import DataError, UnknownName
 
 FILES = {
@@ -21,6 +36,20 @@ FILES = {
     "metric-scores/en-de/XCOMET-QE-src.seg.score": "X\t.1\nX\t.2\nrefA\t.3\nrefA\t-.4\n",
     "human-scores/en-de.mqm.seg.score": "refA\tNone\nX\t-5\nrefA\t0\nX None\n",
 }
+SMALL = TestSet(
+    "small",
+    "en-de",
+    ("One.", "Two.", "Three."),
+    refs={"refA": ("Eins.", "Zwei.", "Drei.")},
+    systems={
+        "GPT-4.5": ("Eins", "", "Drei"),
+        "refA": ("Eins.", "Zwei.", "Drei."),
+        "M": ("1", "2", "3"),
+    },
+    docs=("d1", "d1", "d2"),
+    domains=("news", "news", "speech"),
+    categories={"GPT-4.5": "LLM", "refA": "human"},
+)
 
 
 @pytest.fixture
@@ -35,228 +64,280 @@ def tree(tmp_path):
     return make
 
 
-def test_texts_of_a_directory(tree, tmp_path):
+def test_texts_of_a_folder(tree, tmp_path):
     assert is_mme(tree())
     assert not is_mme(tmp_path)
-    test = read_mme(tree(), "en-de")
+    test = read_mme(tree(**{"systems.tsv": "system\tcategory\nX\tLLM\nY\tMT\n"}), "en-de")
     assert (test.name, test.srcs, test.refs) == ("wmt23/en-de", ("a", "b"), {"refA": ("A", "B")})
-    assert test.categories == {"X": "unknown", "refA": "human"}
+    assert test.categories == {"X": "LLM", "refA": "human"}
     assert (test.domains, test.docs) == (("news", "news"), ("d1", "d1"))
-    with pytest.raises(UnknownName, match=r"unknown language pair 'en-fr'.*known: en-de"):
+    with pytest.raises(UnknownName, match="en-de"):
         read_mme(tree(), "en-fr")
 
 
-def test_segment_scores_are_tidy(tree):
+def test_scores_are_tidy(tree):
     table = read_mme_scores(tree(), "en-de", "chrF", "refA")
     assert table.to_dict("list") == {"system": ["X", "X"], "segment": [0, 1], "score": [1.5, 2.0]}
     quality = read_mme_scores(tree(), "en-de", "XCOMET-QE", "src")
     assert quality.score.tolist() == [0.1, 0.2, 0.3, -0.4]
-
-
-def test_system_scores_have_no_segment(tree):
     table = read_mme_scores(tree(), "en-de", "chrF", "refA", level="sys")
     assert table.to_dict("list") == {"system": ["X"], "score": [1.75]}
-
-
-def test_human_scores_may_be_missing_and_interleaved(tree):
-    table = read_mme_scores(tree(), "en-de", "mqm")
+    table = read_mme_scores(tree(), "en-de", "mqm")  # missing and interleaved ones
     assert table.system.tolist() == ["refA", "refA", "X", "X"]
     assert table.segment.tolist() == [0, 1, 0, 1]
     assert [None if math.isnan(s) else s for s in table.score] == [None, 0, -5, None]
 
 
-def test_scores_of_a_canary_are_left_out(tree):
+def test_a_canary_has_a_line_and_no_score(tree):
     first = dict.fromkeys(list(FILES)[:4], "CANARY GUID 1\n")
-    files = {name: first[name] + FILES[name] for name in first} | {
-        "documents/en-de.docs": "canary canary\nn d\nn d\n"
-    }
+    files = {name: first[name] + FILES[name] for name in first}
+    files["documents/en-de.docs"] = "canary canary\nn d\nn d\n"
     root = tree(**files, **{"metric-scores/en-de/chrF-refA.seg.score": "X\t99\nX\t1\nX\t2\n"})
     assert read_mme(root, "en-de").srcs == ("a", "b")
     table = read_mme_scores(root, "en-de", "chrF", "refA")
     assert (table.segment.tolist(), table.score.tolist()) == ([0, 1], [1, 2])
+    path = write_mme_scores(root, "en-de", "m", [[1.5], [2.5]], systems=["X"], ref="src")
+    assert path.read_text() == "X\tNone\nX\t1.5\nX\t2.5\n"
+    assert read_mme_scores(root, "en-de", "m", "src").score.tolist() == [1.5, 2.5]
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "named"),
     [
-        ("X\t1\n", r"score: system 'X' has 1 scores, expected 2, one per line of .*en-de\.txt"),
-        ("X\t1\nZ\t1\n", "line 2: unknown system 'Z'; known: X, refA"),
-        ("X\t1\nX\tone\n", "line 2: score 'one' is neither a number nor None"),
-        ("X\tinf\n", "line 1: score 'inf' is infinite"),
-        ("X\n", "line 1: 'X' is no line of the form system<TAB>score"),
-        ("X\t1\n\n", "line 2: '' is no line of the form"),
+        ("X\t1\n", "score: X"),
+        ("X\t1\nX\t1\nX\t1\n", "score: X"),
+        ("X\t1\nZ\t1\n", "line 2"),
+        ("X\t1\nX\tone\n", "line 2"),
+        ("X\tinf\n", "line 1"),
+        ("X\n", "line 1"),
+        ("X\t1\n\n", "line 2"),
     ],
 )
-def test_bad_scores_are_told(tree, text, sentence):
+def test_bad_scores_are_refused(tree, text, named):
     root = tree(**{"metric-scores/en-de/chrF-refA.seg.score": text})
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError, match=named):
         read_mme_scores(root, "en-de", "chrF", "refA")
 
 
-def test_a_second_system_score_is_told(tree):
-    root = tree(**{"metric-scores/en-de/chrF-refA.sys.score": "X\t1\nX\t2\n"})
-    with pytest.raises(DataError, match="system 'X' has 2 scores, expected 1, one per system"):
-        read_mme_scores(root, "en-de", "chrF", "refA", "sys")
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        (("chrF", "refB"), "chrF-refA"),
+        (("mqm", None, "sys"), "mqm"),
+        (("mqm", None, "doc"), "doc"),
+    ],
+)
+def test_unknown_scores_are_refused(tree, asked, named):
+    with pytest.raises(UnknownName, match=named):
+        read_mme_scores(tree(), "en-de", *asked)
 
 
-def test_unknown_scores_list_those_that_are_there(tree):
-    with pytest.raises(
-        UnknownName,
-        match=r"unknown metric score at level seg 'chrF-refB'.*known: XCOMET-QE-src, chrF-refA",
-    ):
-        read_mme_scores(tree(), "en-de", "chrF", "refB")
-    with pytest.raises(UnknownName, match="unknown human score at level sys 'mqm'; known: none"):
-        read_mme_scores(tree(), "en-de", "mqm", level="sys")
-    with pytest.raises(UnknownName, match="unknown level 'doc'"):
-        read_mme_scores(tree(), "en-de", "mqm", level="doc")
-
-
-def test_what_is_stored_is_listed_with_its_levels(tree):
-    root = tree(
-        **{
-            "metric-scores/en-de/a-b.2-refA.refB.domain.score": "",
-            "human-scores/en-de.mqm.1.sys.score": "",
-        }
-    )
-    assert mme_scores(root, "en-de") == [
+def test_stored_scores_are_listed_with_their_levels(tree):
+    names = ["metric-scores/en-de/a-b.2-refA.refB.domain", "human-scores/en-de.mqm.1.sys"]
+    assert mme_scores(tree(**{f"{name}.score": "" for name in names}), "en-de") == [
         StoredScores("metric", "XCOMET-QE", "src", ("seg",)),
         StoredScores("metric", "a-b.2", "refA.refB", ("domain",)),
         StoredScores("metric", "chrF", "refA", ("sys", "seg")),
         StoredScores("human", "mqm.1", None, ("sys",)),
         StoredScores("human", "mqm", None, ("seg",)),
     ]
-    with pytest.raises(UnknownName, match="unknown language pair 'en-fr'"):
-        mme_scores(root, "en-fr")
 
 
-@pytest.mark.parametrize(
-    "name", ["metric-scores/en-de/chrF.seg.score", "human-scores/en-de.seg.score"]
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0")).filter(
+    lambda text: not text.lower().startswith(("\ufeff", "canary guid", "<"))
 )
-def test_a_file_of_scores_without_a_full_name_is_told(tree, name):
-    with pytest.raises(
-        DataError,
-        match=r"score: name it (NAME-REF|LP\.NAME)\.LEVEL\.score, with a level of sys, domain",
-    ):
-        mme_scores(tree(**{name: ""}), "en-de")
+NAMES = st.from_regex(r"[A-Za-z0-9_+(][A-Za-z0-9_.+()äö-]{0,9}", fullmatch=True)
+REFS = st.from_regex(r"ref[A-Z_]{1,3}", fullmatch=True)
 
 
-def test_categories_may_stand_in_systems_tsv(tree):
-    root = tree(**{"systems.tsv": "system\tcategory\nX\tLLM\nY\tMT\n"})
-    assert read_mme(root, "en-de").categories == {"X": "LLM", "refA": "human"}
+@st.composite
+def sets(draw):
+    """A test set with odd texts."""
+    size = draw(st.integers(0, 4))
+    texts = st.tuples(*[LINES] * size)
+    systems = draw(st.dictionaries(NAMES | REFS, texts, max_size=3))
+    refs = draw(st.dictionaries(REFS, texts, max_size=2))
+    categories = {s: draw(st.sampled_from(["LLM", "MT", "human", "unknown"])) for s in systems}
+    docs = tuple(f"doc-{i // 2}" for i in range(size))
+    return TestSet("any", "en-de", draw(texts), refs, systems, docs, ("news",) * size, categories)
 
 
-def test_scores_stand_side_by_side_in_the_order_asked(tree):
-    table = read_mme_scores(tree(), "en-de", "mqm")
-    matrix, missing, unknown = scores_matrix(table, ["Y", "X"], 3)
-    np.testing.assert_array_equal(
-        matrix, [[math.nan, -5], [math.nan, math.nan], [math.nan, math.nan]]
+def content(test):
+    """All of a test set that the folder holds, in any order of its systems."""
+    said = {name: kind for name, kind in test.categories.items() if kind != "unknown"}
+    categories = dict.fromkeys(test.systems, "unknown") | dict.fromkeys(test.copies, "human") | said
+    texts = (test.srcs, test.refs, test.systems, test.docs, test.domains)
+    return (test.lp, test.reference, *texts, categories)
+
+
+def read_otherwise(path):
+    """Lines as mt-metrics-eval reads them: Python's text mode, white space at the end cut off."""
+    with open(path, encoding="utf-8") as file:
+        return [line.rstrip() for line in file]
+
+
+@settings(max_examples=25, deadline=None)
+@given(sets())
+def test_a_written_set_is_read_back_and_other_programs_see_its_lines(test):
+    with tempfile.TemporaryDirectory() as place:
+        folder = write_mme(test, Path(place) / "mine")
+        again = read_mme(folder, "en-de", reference=test.reference)
+        assert content(again) == content(test)
+        assert write_mme(again, folder) == folder
+        texts = {f"sources/{test.lp}.txt": test.srcs}
+        for ref, lines in test.refs.items():
+            texts[f"references/{test.lp}.{ref}.txt"] = [line or NO_TRANSLATION for line in lines]
+        texts |= {f"system-outputs/{test.lp}/{s}.txt": lines for s, lines in test.systems.items()}
+        for name, lines in texts.items():
+            assert read_otherwise(folder / name) == [line.rstrip() for line in lines]
+        rows = [tuple(line.split()) for line in read_otherwise(folder / "documents" / "en-de.docs")]
+        assert rows == list(zip(test.domains, test.docs, strict=True))
+
+
+SCORES = st.floats(allow_infinity=False) | st.just(math.nan)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    NAMES,
+    st.lists(st.tuples(SCORES, SCORES, SCORES), min_size=2, max_size=2),
+    st.sampled_from([None, "refA", "src"]),
+)
+def test_scores_are_read_back_to_the_last_bit(metric, columns, ref):
+    systems, values = ["M", "GPT-4.5"], np.array(columns).T
+    with tempfile.TemporaryDirectory() as place:
+        folder = write_mme(SMALL, place)
+        path = write_mme_scores(folder, "en-de", metric, values, systems=systems, ref=ref)
+        table = read_mme_scores(folder, "en-de", metric, ref)
+        assert table.system.tolist() == [system for system in systems for _ in range(3)]
+        np.testing.assert_array_equal(table.score.to_numpy().reshape(2, 3).T, values)
+        missing = [score == "None" for _, score in map(str.split, read_otherwise(path))]
+        assert missing == np.isnan(values.T.ravel()).tolist()
+        write_mme_scores(folder, "en-de", metric, values[0], systems=systems, ref=ref, level="sys")
+        table = read_mme_scores(folder, "en-de", metric, ref, "sys")
+        np.testing.assert_array_equal(table.score, values[0])
+
+
+def test_files_are_in_the_places_of_the_layout(tmp_path):
+    folder = write_mme(SMALL, tmp_path / "small")
+    chrf = {"systems": ["M", "GPT-4.5"], "ref": "refA", "level": "sys"}
+    write_mme_scores(folder, "en-de", "chr-F.2", [1, 0.1], **chrf)
+    write_mme_scores(folder, "en-de", "mqm", [[-5], [math.nan], [0]], systems=["M"])
+    assert {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} == {
+        "sources/en-de.txt",
+        "references/en-de.refA.txt",
+        "documents/en-de.docs",
+        "systems.tsv",
+        "system-outputs/en-de/GPT-4.5.txt",
+        "system-outputs/en-de/refA.txt",
+        "system-outputs/en-de/M.txt",
+        "metric-scores/en-de/chr-F.2-refA.sys.score",
+        "human-scores/en-de.mqm.seg.score",
+    }
+    assert (folder / "human-scores" / "en-de.mqm.seg.score").read_text() == (
+        "M\t-5.0\nM\tNone\nM\t0.0\n"
     )
-    assert (missing, unknown) == (("Y",), ("refA",))
-    empty, missing, unknown = scores_matrix(table[:0], ["X"], 0)
-    assert (empty.shape, missing, unknown) == ((0, 1), ("X",), ())
-
-
-def test_a_table_that_is_no_matrix_is_told(tree):
-    table = read_mme_scores(tree(), "en-de", "mqm")
-    with pytest.raises(DataError, match="the table has segments 0 to 1, and 0 to 0 are wanted"):
-        scores_matrix(table, ["X"], 1)
-    with pytest.raises(DataError, match="system 'refA' has two scores for segment 0"):
-        scores_matrix(pd.concat([table, table]), ["X"], 2)
-    with pytest.raises(DataError, match="systems names one twice: X, X"):
-        scores_matrix(table, ["X", "X"], 2)
-    with pytest.raises(DataError, match='a score per system; read it with level="seg"'):
-        scores_matrix(table.drop(columns="segment"), ["X"], 2)
-
-
-def score(*arguments):
-    return cli.main(["score", *map(str, arguments)])
-
-
-@pytest.fixture
-def texts(tmp_path):
-    for name, text in {
-        "src.en": "The house is old.\nNo.\n",
-        "refA.de": "Das Haus ist alt.\nNein.\n",
-        "A.de": "Das Haus war alt.\nNein.\n",
-        "B.de": "Ein Haus.\n\n",
-    }.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    ref = tmp_path / "refA.de"
-    return [
-        "-l",
-        "en-de",
-        "-s",
-        tmp_path / "src.en",
-        "-r",
-        ref,
-        "-t",
-        tmp_path / "A.de",
-        tmp_path / "B.de",
-        ref,
-    ]
-
-
-def test_scores_made_here_are_stored_with_higher_as_better(texts, tmp_path, capsys):
-    folder = tmp_path / "mine"
-    assert score(*texts, "-m", "chrf", "ter", "--mme", folder) == 0
-    out, err = capsys.readouterr()
-    printed = pd.read_csv(io.StringIO(out)).set_index(["metric", "system"]).value
-    assert printed["ter", "B"] > 0
-    assert [(s.name, s.ref, s.levels) for s in mme_scores(folder, "en-de")] == [
-        ("chrf", "refA", ("sys", "seg")),
-        ("ter", "refA", ("sys", "seg")),
-    ]
-    for metric, sign in (("chrf", 1), ("ter", -1)):
-        stored = read_mme_scores(folder, "en-de", metric, "refA", "sys")
-        assert stored.system.tolist() == ["A", "B"]  # refA is not scored against itself
-        assert stored.score.tolist() == [sign * printed[metric, s] for s in "AB"]
-    assert "note: ter-refA is negated in" in err
-    assert "chrf-refA is" not in err
-    assert score("--data", folder, "--segments") == 0
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out)).query("system != 'refA'")
-    stored = read_mme_scores(folder, "en-de", "chrf", "refA")
-    assert table[["system", "segment", "value"]].values.tolist() == stored.values.tolist()
-
-
-def test_a_score_that_is_missing_is_none_and_told(texts, tmp_path, tiny_lm, capsys):
-    assert score(*texts, "--lm", tiny_lm, "--mme", tmp_path / "mine") == 0
-    out, err = capsys.readouterr()
-    assert "note: lpp-src is negated in" in err
-    assert "note: lpp-src is None for 1 of 6 segments" in err
-    stored = read_mme_scores(tmp_path / "mine", "en-de", "lpp", "src", "sys")
-    assert stored.score.tolist() == (-pd.read_csv(io.StringIO(out)).value).tolist()
-    blank = read_mme_scores(tmp_path / "mine", "en-de", "lpp", "src").query("system == 'B'")
-    assert blank.score.isna().tolist() == [False, True]
-
-
-def test_another_test_set_of_that_name_is_not_overwritten(texts, tmp_path, capsys):
-    assert score(*texts, "--mme", tmp_path / "mine") == 0
-    assert score(*texts[:-2], "--mme", tmp_path / "mine") == 2
-    assert (
-        "holds another en-de (other systems, categories); write to a new folder."
-        in capsys.readouterr().err
-    )
-
-
-def test_named_data_replaces_the_files(tmp_path, capsys):
-    assert score("--data", "teaching", "--mme", tmp_path / "mine") == 0
-    assert len(pd.read_csv(io.StringIO(capsys.readouterr().out))) == 9  # refA is a human point
-    assert score("--data", tmp_path / "mine", "--mme", tmp_path / "mine") == 0
-    # the layout has none
-    assert [stored.ref for stored in mme_scores(tmp_path / "mine", "en-de")] == ["refA", "refB"]
-    assert score("--data", "teachign") == 2
-    assert "did you mean 'teaching'" in capsys.readouterr().err
+    assert (folder / "systems.tsv").read_text() == "system\tcategory\nGPT-4.5\tLLM\n"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    "change",
     [
-        ([], "texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME."),
-        (["-s", "x"], "texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME."),
+        {"srcs": ("a", "b\nc", "d")},
+        {"systems": {"X": ("a", "b", "c\rd")}},
+        {"srcs": ("a", "b\0c", "d")},
+        {"refs": {"ref-A": ("a", "b", "c")}},
+        {"refs": {"all": ("a", "b", "c")}},
+        {"systems": {"My System": ("a", "b", "c")}},
+        {"systems": {"a/b": ("a", "b", "c")}},
+        {"systems": {".x": ("a", "b", "c")}},
+        {"docs": ("a", "b c", "d")},
+        {"lp": "und-de"},
     ],
 )
-def test_neither_files_nor_data_is_a_usage_error(capsys, arguments, sentence):
-    with pytest.raises(SystemExit) as stop:
-        score(*arguments)
-    assert stop.value.code == 2
-    assert capsys.readouterr().err.strip().endswith(sentence)
+def test_a_set_that_the_layout_cannot_hold_is_refused(tmp_path, change):
+    with pytest.raises(DataError):
+        write_mme(replace(SMALL, **{"categories": {}, **change}), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(DataError, match="file"):
+        write_mme(SMALL, tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"srcs": ("One!", "Two.", "Three.")},
+        {"systems": {**SMALL.systems, "N": ("", "", "")}},
+        {"docs": ("d0", "d1", "d2")},
+        {"categories": {"M": "MT"}},
+    ],
+)
+def test_another_set_in_the_folder_is_left_alone(tmp_path, change):
+    write_mme(SMALL, tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(DataError, match="en-de"):
+        write_mme(replace(SMALL, **change), tmp_path)
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_an_interrupted_call_is_completed(tmp_path):
+    write_mme(SMALL, tmp_path)
+    (tmp_path / "sources" / "en-de.txt").unlink()
+    (tmp_path / "system-outputs" / "en-de" / "M.txt").write_text("1\n")
+    assert read_mme(write_mme(SMALL, tmp_path), "en-de").systems == SMALL.systems
+
+
+def test_language_pairs_share_a_folder_and_the_categories_of_their_systems(tmp_path):
+    kinds = {"GPT-4.5": "LLM", "refA": "unknown", "M": "MT"}
+    french = replace(SMALL, lp="en-fr", refs={}, categories=kinds)
+    write_mme(french, tmp_path)
+    write_mme(SMALL.without(["M"]), tmp_path)
+    assert read_mme(tmp_path, "en-fr").categories == french.categories
+    assert read_mme(tmp_path, "en-de").categories == {"GPT-4.5": "LLM", "refA": "human"}
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"scores": [[1.0], [2.0]]}, DataError),
+        ({"level": "sys"}, DataError),
+        ({"scores": [[1.0], [math.inf], [0.0]]}, DataError),
+        ({"systems": ["N"]}, UnknownName),
+        ({"systems": ["M", "M"], "scores": [[1, 1]] * 3}, DataError),
+        ({"level": "doc"}, UnknownName),
+        ({"metric": "two words"}, DataError),
+        ({"lp": "en-fr"}, UnknownName),
+    ],
+)
+def test_scores_that_do_not_fit_the_set_are_refused(tmp_path, change, error):
+    fitting = {"lp": "en-de", "metric": "m", "scores": [[1.0], [2.0], [3.0]], "systems": ["M"]}
+    with pytest.raises(error):
+        write_mme_scores(write_mme(SMALL, tmp_path), **(fitting | change))
+    assert not list(tmp_path.rglob("*.score"))
+
+
+def test_the_command_score_writes_them(tmp_path, capsys):
+    folder = tmp_path / "mine"
+    argv = ["score", "--data", "teaching", "-m", "ter", "--mme", str(folder)]
+    assert cli.main(argv) == 0
+    capsys.readouterr()
+    assert [(s.name, s.levels) for s in mme_scores(folder, "en-de")] == [("ter", ("sys", "seg"))]
+    stored = read_mme_scores(folder, "en-de", "ter", mme_scores(folder, "en-de")[0].ref)
+    assert (stored.score <= 0).all()  # edits, negated
+    assert content(load(folder)) != content(load("teaching"))  # human points are systems here
+    assert load(folder).srcs == load("teaching").srcs
+
+
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="ANHELPERS_DATA is not set")
+@pytest.mark.parametrize("name", ["wmt23/en-de", "wmt24/ja-zh"])
+def test_wmt_is_written_and_read_back(tmp_path, name):
+    test = load(name)
+    folder = write_mme(test, tmp_path / "again")
+    assert content(read_mme(folder, test.lp, reference=test.reference)) == content(test)
