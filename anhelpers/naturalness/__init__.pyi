@@ -1,29 +1,28 @@
-# Public names of this room and their modules; read by editors, mypy and `__init__.py`.
+# The public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
+from ..scoring.lookup import fitting_metric as fitting_metric
 from . import critic as critic
 from . import kl as kl
-from . import masked as masked
 from . import ngrams as ngrams
 from .compression import COMPRESSORS as COMPRESSORS
 from .compression import compressed_bits as compressed_bits
 from .compression import compressed_bits_each as compressed_bits_each
 from .compression import zip_metric as zip_metric
 from .compression import zip_score as zip_score
+from .critic import auc as auc
 from .critic import critic_metric as critic_metric
+from .critic import critic_tokens as critic_tokens
 from .critic import explain as explain
 from .critic import load_critic as load_critic
+from .critic import reliability as reliability
 from .critic import score_critic as score_critic
-from .critic_figures import auc as auc
-from .critic_figures import reliability as reliability
-from .critic_figures import tv_lower_bound as tv_lower_bound
-from .diversity import lexical_table as lexical_table
+from .critic import tv_lower_bound as tv_lower_bound
+from .lexical import lexical_table as lexical_table
 from .lm import lm_tokens as lm_tokens
 from .lm import load_lm as load_lm
 from .lm import lpp_metric as lpp_metric
 from .lm import score_texts as score_texts
+from .lpp import Mono as Mono
 from .lpp import lpp_distance as lpp_distance
-from .masked import critic_tokens as critic_tokens
-from .mono import Mono as Mono
 from .ngrams import ngram_features as ngram_features
 from .ngrams import text_mmd as text_mmd
-from .prints import seen_lines as seen_lines

@@ -1,4 +1,4 @@
-"""Naturalness by compressors: a code's length in place of a system's own probabilities (AN eq. 15), and by itself."""
+"""Compressed length: instead of a system's own probabilities (AN eq. 15), and as a measure by itself."""
 
 from __future__ import annotations
 
@@ -15,47 +15,23 @@ import numpy as np
 import zstandard
 from numpy.typing import ArrayLike
 
-from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Asked, Metric
-from ..progress import note, note_once
-from .lm import LanguageModel, TextLogProbs, lpp_metric, score_texts
-
-__all__ = [
-    "COMPRESSION",
-    "COMPRESSORS",
-    "bits_per_character",
-    "compressed_bits",
-    "compressed_bits_each",
-    "compression_metric",
-    "compressor_signature",
-    "human_compression",
-    "named_compression",
-    "named_zip",
-    "zip_metric",
-    "zip_score",
-]
+from .lm import LanguageModel, lpp_metric, score_texts
 
 COMPRESSION = "compression"
 
 
 def _zlib(data: bytes) -> bytes:
-    """Deflate alone, without zlib's header and checksum."""
+    """Deflate without zlib's header and checksum."""
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits=-15, memLevel=9)
     return packer.compress(data) + packer.flush()
 
 
-def _bz2(data: bytes) -> bytes:
-    """Python offers no raw stream of bzip2; a block's own header of 9 bytes is part of its length."""
-    return bz2.compress(data, 9)
-
-
 def _lzma(data: bytes) -> bytes:
-    """LZMA1 alone; for text of single bytes, so without LZMA's guess that data come in groups of 4 (pb = 0)."""
-    size = max(4096, len(data))  # a larger dictionary than the text finds nothing more
-    chain = [
-        {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": size, "pb": 0}
-    ]
+    """LZMA1 alone, for single bytes (pb = 0); a dictionary larger than the text finds nothing more."""
+    settings = {"preset": 9 | lzma.PRESET_EXTREME, "dict_size": max(4096, len(data)), "pb": 0}
+    chain = [{"id": lzma.FILTER_LZMA1, **settings}]
     return lzma.compress(data, lzma.FORMAT_RAW, filters=chain)
 
 
@@ -74,38 +50,47 @@ def _zstd(data: bytes) -> bytes:
 
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "zlib": _zlib,
-    "bz2": _bz2,
+    "bz2": lambda data: bz2.compress(data, 9),
     "lzma": _lzma,
     "zstd": _zstd,
 }
-"""Each at its highest level, with as little around the data as its library allows."""
+"""Each at its highest level, with as little overhead as its library allows."""
 
 
-def compressor_signature() -> str:
-    """Which compressors with which settings, and their versions, in sacreBLEU's key:value style."""
+def _signature() -> str:
+    """The compressors with their settings and versions."""
     python, zstd = platform.python_version(), ".".join(map(str, zstandard.ZSTD_VERSION))
     return (
-        f"bits:min(zlib-9-raw,bz2-9,lzma1-9e-pb0-raw,zstd-22-magicless)-empty|zlib:{zlib.ZLIB_RUNTIME_VERSION}"
-        f"|bz2:python{python}|lzma:python{python}|zstd:{zstd}|zstandard:{zstandard.__version__}"
+        "bits:min(zlib-9-raw,bz2-9,lzma1-9e-pb0-raw,zstd-22-magicless)-empty"
+        f"|zlib:{zlib.ZLIB_RUNTIME_VERSION}|bz2:python{python}|lzma:python{python}"
+        f"|zstd:{zstd}|zstandard:{zstandard.__version__}"
     )
 
 
+@cache
+def _empty(name: str) -> int:
+    """Bytes of the compressed empty text."""
+    return len(COMPRESSORS[name](b""))
+
+
 def compressed_bits_each(text: str | bytes) -> dict[str, int]:
-    """Compressor -> bits of the text, less the bits that the same compressor needs for the empty text, at least 0.
+    """Compressor -> bits of the text, minus the bits of the empty text, at least 0.
 
     >>> compressed_bits_each("ab")["zlib"]
     16
     """
-    data = text if isinstance(text, bytes) else _utf8(text)
+    try:
+        data = text if isinstance(text, bytes) else text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"text: got U+{ord(text[error.start]):04X}, expected UTF-8.") from None  # type: ignore[arg-type]
     return {name: 8 * max(0, len(pack(data)) - _empty(name)) for name, pack in COMPRESSORS.items()}
 
 
 def compressed_bits(text: str | bytes) -> int:
-    """How many bits the best of four compressors needs for a text: zlib, bz2, lzma and zstd, each at its highest level.
+    """Bits that the best of zlib, bz2, lzma and zstd needs for a text, each at its highest level.
 
-    The length of the compressed empty text is subtracted first, compressor by compressor, because for a sentence the
-    container would be a large part of it; a result below 0 would count as 0. What is left is no longer the length of a
-    code that could be decoded: it is short by that overhead and by the 2 bits that say which compressor it was.
+    The length of the compressed empty text is subtracted, since the container would be a large part of a sentence's
+    length. The result is therefore shorter than a decodable code, by this overhead and 2 bits for the compressor.
 
     Parameters
     ----------
@@ -126,7 +111,7 @@ def compressed_bits(text: str | bytes) -> int:
 
 
 def zip_score(neg_log_f: ArrayLike, bits: ArrayLike) -> np.ndarray:
-    """Nats that a language model needs for a text beyond what a compressor needs: -log f(y) - ℓ(y)·ln 2.
+    """Nats that a language model needs beyond a compressor: -log f(y) - ℓ(y)·ln 2.
 
     Parameters
     ----------
@@ -135,7 +120,7 @@ def zip_score(neg_log_f: ArrayLike, bits: ArrayLike) -> np.ndarray:
 
     Returns
     -------
-    (...) float64 in nats, as it is: a negative one stays negative.
+    (...) float64 in nats; may be negative.
 
     References
     ----------
@@ -148,16 +133,15 @@ def zip_score(neg_log_f: ArrayLike, bits: ArrayLike) -> np.ndarray:
 
 
 def bits_per_character(text: str) -> float:
-    """How many bits the best of four compressors needs for each character of a text, in NFC; nan for a blank text.
+    """`compressed_bits` per character of a text in NFC; nan for a blank text.
 
-    Fewer bits are more repetitive text: the same words, phrases and sentences again. The number falls with the length
-    of the text, because a compressor learns while it reads, and depends on the script, so it compares texts of the
-    same sources in the same language only. Foreign words, misspellings and noise take many bits too: more is not
-    better by itself. What is natural is to be near text of the language, D = |bits of Q - bits of R| (AN eq. 2's form).
+    Fewer bits mean more repetition. The number falls with the length of the text and depends on the script, so compare
+    texts of the same sources in the same language only. Foreign words, misspellings and noise also need many bits:
+    natural is what is near human text, D = |bits of Q - bits of R| (the form of AN eq. 2).
 
     References
     ----------
-    The code length of Flamich et al. 2025, eq. 15 and footnote 7 (`compressed_bits`), over the characters.
+    Flamich et al. 2025, eq. 15 and footnote 7.
 
     >>> bits_per_character("ab"), bits_per_character("abcd" * 100)
     (8.0, 0.16)
@@ -167,27 +151,22 @@ def bits_per_character(text: str) -> float:
 
 
 def compression_metric() -> Metric:
-    """Bits per character as a metric of any language, without a model: higher is less repetitive, not more natural.
+    """Bits per character as a metric of any language: higher is less repetitive.
 
-    Its corpus score compresses all outputs of a system together, joined by line breaks, blank ones left out. Its
-    segment score is of one output, and mostly says how short that is: of WMT24's outputs it has a rank correlation of
-    -0.9 with the number of characters. A repetitive vocabulary can only be seen in the whole.
+    The corpus score compresses all outputs of a system joined by line breaks, without blank ones. A segment score
+    mostly measures length: for WMT24's outputs its rank correlation with the number of characters is -0.9.
     """
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        note_once(
-            "compression of single segments mostly says how short they are (a compressor learns "
-            "nothing from so few characters); its measure is the corpus score."
-        )
         bits = {text: bits_per_character(text) for text in dict.fromkeys(hyps)}
         return np.array([bits[text] for text in hyps], dtype=np.float64)
 
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
         return bits_per_character("\n".join(text for text in hyps if text.strip()))
 
-    parts = f"compression|chars:nfc|{compressor_signature()}"
+    parts = f"compression|chars:nfc|{_signature()}"
     return Metric(
         COMPRESSION,
         "compressed size",
@@ -203,53 +182,23 @@ def compression_metric() -> Metric:
     )
 
 
-def human_compression(test: TestSet, rows: np.ndarray) -> str:
-    """A sentence on what the references have, by which alone a system's compression can be called natural or not.
-
-    Parameters
-    ----------
-    rows : (N,) bool, the segments over which the systems were measured: bits per character fall with the length of
-        a text, so other segments would say nothing of these.
-    """
-    there = {
-        name: [texts[i] for i in np.flatnonzero(rows) if texts[i]]
-        for name, texts in test.refs.items()
-    }
-    told = " and ".join(
-        f"{bits_per_character(chr(10).join(texts)):.4g} ({name}, {len(texts)} segments)"
-        for name, texts in there.items()
-        if texts
-    )
-    near = (
-        f"natural is what comes near the {told} bits per character of human text, from above as "
-        "well as from below"
-        if told
-        else "what is natural cannot be said without text by people (-r REF)"
-    )
-    return f"{near}: fewer bits say that a system repeats itself, more that it does so less."
-
-
 def zip_metric(
     lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | None = None
 ) -> Metric:
-    """D_zip: what a language model pays for a system's outputs beyond a compressor; an estimate of KL(Q || P_LM).
+    """D_zip: nats that a language model needs beyond a compressor, an estimate of KL(Q || P_LM).
 
-    Its segment score is D_zip of one output. Its corpus score compresses all outputs of a system joined by line breaks,
-    [Σ -log f(y) - ln 2 · ℓ(y_1 ⏎ … ⏎ y_N)] / N, so that later outputs profit from earlier ones. Both are in nats per
-    segment, lower is more natural, blank outputs left out (nan).
-
-    A compressor's code is longer than -log q by all that it has yet to learn of the language, so both levels lie below
-    KL(Q || P_LM): for single sentences far below 0, for a corpus less so. Only the order of systems can be read from
-    them, and that with care: outputs that compress badly for any reason (foreign words, noise) look natural, and the
-    mean over segments falls with their length, so that it says little but how long a system's outputs are. Compare at
-    the corpus level, on the same segments.
+    The segment score is that of one output. The corpus score compresses all outputs of a system joined by line breaks,
+    [Σ -log f(y) - ln 2 · ℓ(y_1 ⏎ … ⏎ y_N)] / N. Both are in nats per segment, lower is more natural, nan for a blank
+    output. A compressor's code is longer than -log q, so both are below KL, for single sentences far below 0: use the
+    order of systems at the corpus level, on the same segments. Foreign words and noise, which compress badly, look
+    natural, and the mean over segments falls with their length.
 
     Parameters
     ----------
-    lm : the model whose f(y) is the probability of the whole text.
-    trg_lang : language of the texts: a DataError where the model is known to know another one only.
-    eos : whether the end of the text is scored too, without which f is no distribution over texts; by default
-        wherever the model has such a token.
+    trg_lang : str or None
+        Language of the texts; a DataError if the model knows another one only.
+    eos : bool or None
+        Whether the end of the text is scored; by default if the model has such a token.
 
     References
     ----------
@@ -257,38 +206,20 @@ def zip_metric(
     """
     eos = lm.ends if eos is None else eos
     lpp = lpp_metric(lm, eos, trg_lang)
-    known: dict[str, tuple] = {}  # the corpus level needs what the segments have
-
-    def neg_log_f(texts: Sequence[str]) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            fresh = score_texts(lm, new, eos)
-            known.update(
-                zip(new, zip(fresh.total, fresh.tokens, fresh.windowed, strict=True), strict=True)
-            )
-        columns = np.array([known[text] for text in texts], dtype=np.float64).reshape(-1, 3).T
-        for sentence in TextLogProbs(columns[0], columns[1], columns[2]).notes if new else ():
-            note(f"zip under {lm.name}: {sentence}")
-        return -columns[0]
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
         bits = {text: compressed_bits(text) for text in dict.fromkeys(hyps)}
-        return zip_score(neg_log_f(hyps), [bits[text] for text in hyps])
+        return zip_score(-score_texts(lm, hyps, eos).total, [bits[text] for text in hyps])
 
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
-        scored = [
-            (text, nats)
-            for text, nats in zip(hyps, neg_log_f(hyps), strict=True)
-            if not np.isnan(nats)
-        ]
-        if not scored:
-            return float("nan")
-        texts, nats = zip(*scored, strict=True)
-        return float(zip_score(np.sum(nats), compressed_bits("\n".join(texts))) / len(texts))
+        nats = -score_texts(lm, hyps, eos).total
+        texts = [text for text, n in zip(hyps, nats, strict=True) if not np.isnan(n)]
+        bits = compressed_bits("\n".join(texts))
+        return float(zip_score(np.nansum(nats), bits)) / len(texts) if texts else float("nan")
 
-    parts = f"zip|{lpp.signature.removeprefix('lpp|')}|{compressor_signature()}"
+    parts = f"zip|{lpp.signature.removeprefix('lpp|')}|{_signature()}"
     return Metric(
         "zip",
         f"zip score under {lm.name}",
@@ -305,24 +236,10 @@ def zip_metric(
 
 
 def named_compression(asked: Asked) -> Metric:
-    """`compression_metric` as the table of metrics asks for it: the same for all languages."""
+    """The maker of `compression_metric` in the table of metrics."""
     return compression_metric()
 
 
 def named_zip(asked: Asked) -> Metric:
-    """`zip_metric` as the table of metrics asks for it."""
+    """The maker of `zip_metric` in the table of metrics."""
     return zip_metric(asked.lm, asked.lang)
-
-
-@cache
-def _empty(name: str) -> int:
-    """Bytes of the compressed empty text."""
-    return len(COMPRESSORS[name](b""))
-
-
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        sign = f"U+{ord(text[error.start]):04X}"
-        raise DataError(f"character {sign} cannot be compressed as UTF-8; remove it.") from None

@@ -1,8 +1,8 @@
-"""A trained critic between texts written in a language and texts translated into it (AN §4.1, E.1), in numpy alone.
+"""A linear critic between texts written in a language and texts translated into it (AN §4.1, E.1).
 
-The best critic between a system's texts Q and texts R of the language is the likelihood ratio log r(y)/q(y). Here it is
-estimated by a linear classifier. Content is masked: it can know how a text is put, and not what it is about. It sees
-no grammar: broken German full of particles pleases it, so it stands beside a language model and not in its place.
+The best critic between a system's texts Q and texts R of the language is the likelihood ratio log r(y)/q(y). Here a
+linear classifier over n-grams estimates it. Content words are masked, so the critic reads how a text is phrased and
+not its topic. It sees no grammar: broken German with many particles gets a high score, so use it with a language model.
 """
 
 from __future__ import annotations
@@ -10,48 +10,123 @@ from __future__ import annotations
 import json
 import lzma
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks
-from ..data.fetch import bundled, bundled_too
-from ..data.languages import SAY_THE_PAIR, known_code, short_code
-from ..data.lines import read_bytes
-from ..data.packed import unpacked
+from ..data.languages import short_code
+from ..data.sets import bundled
 from ..errors import DataError, UnknownName
+from ..estimate import Estimate
+from ..intervals import bootstrap_means
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note, progress
-from .masked import Grams, Hits, Shape, critic_tokens, ngrams
-from .prints import seen_beyond_chance, training_lines
-
-__all__ = [
-    "Critic",
-    "critic_metric",
-    "critic_scores",
-    "explain",
-    "find_critic",
-    "foreign",
-    "known_words",
-    "least_known",
-    "load_critic",
-    "named",
-    "parse_critic",
-    "score_critic",
-]
+from ..stats import mean_ranks
 
 TABLE, FACTS = "critic.tsv.xz", "facts.json"
-PART = 2**10  # texts that are scored together
-FOREIGN, FEWEST = 0.4, 6
-"""A text of so many words may be in another language where the critic knows less than this share of what it usually
-knows of one: so read 0.1 % of the bundled German candidates, 2 % of WMT24's German references (headlines, names), 99 %
-of its English and Czech texts. A sentence half in another language passes, and so do some in a close one (Dutch)."""
+
+# -- what a critic reads -----------------------------------------------------------------------------------------------
+
+_START, _END = "<s>", "</s>"
+_SAME_SIGNS = [  # marks in pairs first: two ` are one quotation mark
+    (re.compile("[„“”«»‟\"]|[’‘‚`´']{2}"), '"'),
+    (re.compile("[’‘‚`´]"), "'"),
+    (re.compile("…"), "..."),
+    (re.compile("(?:^|\\s)[–—−-]+(?=\\s|$)|--+|—"), " - "),
+]
+"""Forms of quotes, dashes and dots depend on who typed a text, so all forms of a sign become one."""
+_TOKEN = re.compile(r"#[A-Z_\-]+#|\d+(?:[.,:]\d+)*|\w+(?:['-]\w+)*|\.\.+|[^\w\s]")
+_LAST = frozenset((".", "!", "?", "...", '"'))
+"""Signs at the end of a text are skipped: a line may be a sentence or a headline."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Which n-grams a critic reads.
+
+    Parameters
+    ----------
+    order : int
+        Tokens of the longest n-gram.
+    lengths : tuple of int
+        Ascending numbers of letters; the outline of a masked word says how many of them it exceeds.
+    ending : int
+        Last letters in the outline of a masked lower-case word of more than 4 letters.
+    """
+
+    order: int = 2
+    lengths: tuple[int, ...] = (5, 8, 12)
+    ending: int = 2
+
+
+def critic_tokens(text: str, language: str) -> list[str]:
+    """Words, numbers and signs of a text, with one form for each sign; in German ß becomes ss.
+
+    >>> critic_tokens("„Daß“ – na ja…", "de")
+    ['"', 'Dass', '"', '-', 'na', 'ja', '...']
+    """
+    text = unicodedata.normalize("NFC", text)
+    for form, sign in _SAME_SIGNS:
+        text = form.sub(sign, text)
+    return _TOKEN.findall(text.replace("ß", "ss") if short_code(language) == "de" else text)
+
+
+def ngrams(
+    tokens: Sequence[str], words: frozenset[str], shape: Shape
+) -> Iterator[tuple[str, range]]:
+    """Each n-gram that a critic reads, and the indices of its tokens.
+
+    A word that is not kept becomes N if capitalised and x if not; a number becomes 0. A second pass yields those
+    n-grams that change where masked words show their outlines. Signs at the end of the text are skipped.
+
+    Parameters
+    ----------
+    tokens : of `critic_tokens`.
+    words : words that are kept.
+
+    >>> kept = frozenset({"das", "er"})
+    >>> [gram for gram, _ in ngrams(["Das", "Rechnen", "lernte", "er"], kept, Shape())][:5]
+    ['das', 'N', 'x', 'er', '<s> das']
+    """
+    n = len(tokens)
+    while n and tokens[n - 1] in _LAST:
+        n -= 1
+    masked = (_masked(token, words, shape) for token in tokens[:n])
+    forms = [(_START, _START), *masked, (_END, _END)]
+    for grain in (0, 1):
+        for k in range(1, shape.order + 1):
+            # a start or an end alone is no n-gram
+            for i in range(len(forms) - k + 1) if k > 1 else range(1, len(forms) - 1):
+                coarse, gram = (" ".join(form[g] for form in forms[i : i + k]) for g in (0, grain))
+                if grain == 0 or coarse != gram:
+                    yield gram, range(max(i - 1, 0), min(i + k - 1, n))
+
+
+def _masked(token: str, words: frozenset[str], shape: Shape) -> tuple[str, str]:
+    """A token bare and with its outline."""
+    first = token[0]
+    if first.isdigit():
+        return "0", "0"
+    if not first.isalpha():
+        return ("N", "N") if first == "#" and len(token) > 1 else (token, token)
+    if (lower := token.lower()) in words:
+        return lower, lower
+    bare = "N" if first.isupper() else "x"
+    ending = f"-{lower[-shape.ending :]}" if bare == "x" and shape.ending and len(token) > 4 else ""
+    return bare, f"{bare}{sum(len(token) > most for most in shape.lengths)}{ending}"
+
+
+# -- the critic --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -60,13 +135,16 @@ class Critic:
 
     Parameters
     ----------
-    name, revision : name of its folder; the first 12 hex digits of the sha256 of its table.
-    language : of the texts, an ISO 639 code.
-    words : the words that are not masked, in lower case.
-    shape : what it reads.
-    table : n-gram -> its inverse document frequency, >= 1, and its weight in NATS of the vector of length 1.
-    intercept : NATS, of a text of which no n-gram is known.
-    training_lines : (n,) `prints.line_fingerprints` of what it was trained on, perhaps shortened; None: unknown.
+    name, revision : str
+        Name of its folder; the first 12 hex digits of the sha256 of its table.
+    language : str
+        ISO 639 code of the texts.
+    words : words that are not masked, in lower case.
+    shape : Shape
+    table : dict
+        n-gram -> (inverse document frequency >= 1, weight in NATS of the vector of length 1).
+    intercept : float
+        NATS, of a text without known n-grams.
     """
 
     name: str
@@ -76,63 +154,44 @@ class Critic:
     shape: Shape
     table: Mapping[str, tuple[float, float]] = field(repr=False)
     intercept: float
-    training_lines: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
     def signature(self) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
+        parts = {"critic": None, "model": self.name, "rev": self.revision, "lang": self.language}
         shape = {"order": self.shape.order, "ending": self.shape.ending, "words": len(self.words)}
-        return signature_of(
-            {"critic": None, "model": self.name, "rev": self.revision, "lang": self.language}
-            | shape
-            | {"features": len(self.table)}
-        )
-
-    @cached_property
-    def grams(self) -> Grams:
-        """The n-grams of the table, to be found in texts."""
-        return Grams(self.table, self.words, self.shape)
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        """(2, n-grams) float64: the inverse document frequencies and the weights of the table."""
-        return np.array([*self.table.values()]).T
+        return signature_of(parts | shape | {"features": len(self.table)})
 
 
-def known_words(critic: Critic, text: str) -> tuple[int, int]:
-    """How many words a text has, and how many of them the critic keeps as they are: most, in its own language."""
+def explain(critic: Critic, text: str) -> list[tuple[str, float]]:
+    """What each token adds to a critic's score of a text, in NATS of log-odds; the sum is the score.
+
+    The tokens of an n-gram share its part equally. The first row, of the token "", is the intercept. Empty for a text
+    without a word. Vectors have length 1, so a token counts less in a longer text.
+
+    Parameters
+    ----------
+    critic : of `load_critic`.
+    """
     tokens = critic_tokens(text, critic.language)
-    words = [token.lower() for token in tokens if token[0].isalpha()]
-    return len(words), sum(word in critic.words for word in words)
-
-
-def least_known(critic: Critic, texts: Iterable[str]) -> float:
-    """The share of known words, in [0, 1], below which a text may be in another language than these.
-
-    Parameters
-    ----------
-    critic : whose words count as known. texts : in its language; 0 where they have no word.
-    """
-    counts = (known_words(critic, text) for text in texts)
-    shares = [known / words for words, known in counts if words]
-    return FOREIGN * float(np.median(shares or [0.0]))
-
-
-def foreign(critic: Critic, text: str, least: float) -> bool:
-    """Whether a text of FEWEST words or more may be in another language than the critic's.
-
-    Parameters
-    ----------
-    critic : whose words count as known. least : share of known words, of `least_known`.
-    """
-    words, known = known_words(critic, text)
-    return words >= FEWEST and known < least * words
+    if not any(token[0].isalpha() for token in tokens):
+        return []
+    table = critic.table
+    found = [(g, at) for g, at in ngrams(tokens, critic.words, critic.shape) if g in table]
+    counts = Counter(gram for gram, _ in found)
+    size = math.hypot(*(n * table[gram][0] for gram, n in counts.items())) or 1.0
+    shares = [0.0] * len(tokens)
+    for gram, places in found:
+        idf, weight = table[gram]
+        for place in places:
+            shares[place] += idf * weight / size / len(places)
+    return [("", critic.intercept), *zip(tokens, shares, strict=True)]
 
 
 def score_critic(critic: Critic, text: str) -> float:
-    """The log-odds at equal priors that a text was written in the language, in NATS; above 0 it reads like an original.
+    """The log-odds at equal priors that a text was written in the language, in NATS.
 
-    nan for a text without a word.
+    Above 0 it reads like an original; nan for a text without a word.
 
     Parameters
     ----------
@@ -142,126 +201,40 @@ def score_critic(critic: Critic, text: str) -> float:
     ----------
     AN §4.1, E.1: the best critic is log r(y)/q(y). The weights are those of a logistic regression over tf-idf.
     """
-    return float(critic_scores(critic, [text])[0])
+    parts = explain(critic, text)
+    return math.fsum(nats for _, nats in parts) if parts else math.nan
 
 
-def critic_scores(critic: Critic, texts: Sequence[str]) -> np.ndarray:
-    """(n,) the `score_critic` of each text, to the bit, in an eighth of the time.
-
-    Parameters
-    ----------
-    critic : of `load_critic`. texts : in its language; some thousands at a time are enough, and their tokens in memory.
-    """
-    found = critic.grams.find([critic_tokens(text, critic.language) for text in texts])
-    idf, weight = critic.columns[:, found.gram]
-    parts = found.times * idf * weight / _lengths(critic, found)[found.text]
-    scores = critic.intercept + _sums(parts, found.text, len(texts))
-    return np.where(found.worded, scores, np.nan)
-
-
-def _lengths(critic: Critic, found: Hits) -> np.ndarray:
-    """(texts,) lengths of the vectors of texts; 1 for one that has no known n-gram."""
-    size = found.times * critic.columns[0, found.gram]
-    length = np.sqrt(_sums(size * size, found.text, len(found.worded)))
-    return np.where(length > 0, length, 1.0)
-
-
-def _sums(values: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
-    """(n,) sums of the values of each group, rounded once, so that other texts beside it do not change a text's.
-
-    Parameters
-    ----------
-    group : ascending.
-    """
-    stops, listed = np.searchsorted(group, np.arange(n + 1)).tolist(), values.tolist()
-    return np.array([math.fsum(listed[start:stop]) for start, stop in pairwise(stops)])
-
-
-def explain(critic: Critic, text: str) -> list[tuple[str, float]]:
-    """What each token adds to a critic's score of a text, in NATS of log-odds; together they are that score.
-
-    Parameters
-    ----------
-    critic : of `load_critic`.
-
-    An n-gram's part is shared equally by its tokens. The first row, of the token "", is the intercept, which every text
-    has. No row for a text without a word. Vectors have length 1, so what one token is worth falls with the length of
-    its text.
-    """
-    base, parts, tokens = _parts(critic, text)
-    if base is None:
-        return []
-    shares: list[list[float]] = [[] for _ in tokens]
-    for places, nats in parts:
-        for place in places:
-            shares[place].append(nats / len(places))
-    return [("", base), *zip(tokens, map(math.fsum, shares), strict=True)]
-
-
-def _parts(critic: Critic, text: str) -> tuple[float | None, list[tuple[range, float]], list[str]]:
-    """Intercept (None: no word), then per known n-gram its tokens and nats, then all tokens."""
+def known_words(critic: Critic, text: str) -> tuple[int, int]:
+    """The number of words of a text, and of those that the critic keeps unmasked."""
     tokens = critic_tokens(text, critic.language)
-    if not any(token[0].isalpha() for token in tokens):
-        return None, [], tokens
-    table = critic.table
-    found = [
-        (gram, places)
-        for gram, places in ngrams(tokens, critic.words, critic.shape)
-        if gram in table
-    ]
-    (size,) = _lengths(critic, critic.grams.find([tokens])).tolist()
-    return (
-        critic.intercept,
-        [(places, table[gram][0] * table[gram][1] / size) for gram, places in found],
-        tokens,
-    )
+    words = [token.lower() for token in tokens if token[0].isalpha()]
+    return len(words), sum(word in critic.words for word in words)
 
 
 def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
-    """The critic's log-odds as a metric: nats per text, higher is more natural; texts without a word are nan.
+    """The critic's log-odds as a metric: nats per text, higher is more natural; nan without a word.
 
     Parameters
     ----------
-    trg_lang : language of the texts: a DataError where the critic knows another one.
+    trg_lang : str or None
+        Language of the texts; a DataError if the critic knows another one.
     """
-    lang = short_code(trg_lang or "und")
-    if lang not in ("und", short_code(critic.language)):
-        other = bundled_too(f"critic/{lang}", lang, f"critic with target language {lang}")
-        raise DataError(
-            f"the critic {critic.name} knows only '{critic.language}' and the texts are "
-            f"'{trg_lang}'; {other}train one (anhelpers train-critic) and name its folder "
-            "(critic:FOLDER)."
-        )
+    if short_code(trg_lang or "und") not in ("und", short_code(critic.language)):
+        known = f"the language of critic {critic.name}, {critic.language}"
+        raise DataError(f"target language: got '{trg_lang}', expected {known}.")
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        place = {text: i for i, text in enumerate(dict.fromkeys(checks.texts("hyps", hyps)))}
-        texts, found = [*place], np.empty(len(place))
-        with progress(len(texts), f"scoring by the critic {critic.name}", "texts") as step:
-            for i in range(0, len(texts), PART):
-                some = texts[i : i + PART]
-                found[i : i + PART] = critic_scores(critic, some)
-                step(len(some))
-        values = found[np.fromiter(map(place.__getitem__, hyps), np.int64, len(hyps))]
-        if wordless := int(np.isnan(values).sum()):
-            note(
-                f"critic {critic.name}: {wordless} of {len(values)} texts have no word, and so no "
-                "score (nan)."
-            )
-        words = [len(text.split()) for text in texts]
-        if few := words.count(1):
-            note(
-                f"critic {critic.name}: {few} of {len(texts)} different texts are a single word, whose "
-                "score says next to nothing."
-            )
-        long = [text for text, n in zip(texts, words, strict=True) if n >= FEWEST]
-        if read := len(seen_beyond_chance(long, critic.training_lines)):
-            note(
-                f"critic {critic.name}: {read} of {len(long)} different texts of {FEWEST} words or more "
-                "stand in its training texts, so it knows on which side they are: their scores are "
-                "too far from 0, and no figure of it on them holds."
-            )
+        found = dict.fromkeys(checks.texts("hyps", hyps), math.nan)
+        with progress(len(found), f"scoring by the critic {critic.name}", "texts") as step:
+            for text in found:
+                found[text] = score_critic(critic, text)
+                step(1)
+        values = np.array([found[text] for text in hyps], dtype=np.float64)
+        if n := int(np.isnan(values).sum()):
+            note(f"critic {critic.name}: {n} of {len(values)} texts have no word: no score (nan).")
         return values
 
     return Metric(
@@ -277,13 +250,9 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
 
 
 def find_critic(name: str | Path) -> Path:
-    """The folder of a critic: the bundled one of a language, such as "de", or one of `anhelpers train-critic`.
+    """The folder of a critic: the bundled one of a language such as "de", or a folder.
 
-    Where a folder happens to be called as a language, a text means the language and a Path the folder.
-
-    Raises
-    ------
-    DataError : no such critic.
+    Where a folder is named like a language, a str means the language and a Path the folder.
     """
     folder = checks.local_path(name)
     if folder.is_dir() and not isinstance(name, str):
@@ -293,78 +262,272 @@ def find_critic(name: str | Path) -> Path:
     except (UnknownName, DataError):
         if folder.is_dir():
             return folder
-        told = (
-            f"there is no bundled critic '{name}' and no such folder; train one (anhelpers "
-            "train-critic) and name"
-        )
         raise DataError(
-            SAY_THE_PAIR if name == "und" else f"{told} its folder (critic:FOLDER)."
+            f"critic: got '{name}', expected a folder (critic:FOLDER), or de or en for the bundled."
         ) from None
 
 
 def load_critic(name: str | Path) -> Critic:
-    """A critic: the bundled one of a language, such as "de", or one from a folder of `anhelpers train-critic`.
+    """Load a critic: the bundled one of a language such as "de", or one of a folder.
 
     Raises
     ------
-    DataError : no such critic, or a folder that holds none.
+    DataError : no such critic, or damaged files.
     """
     folder = find_critic(name)
-    critic = parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
-    return replace(critic, training_lines=training_lines(folder))
-
-
-def named(asked: Asked) -> Metric:
-    """The critic of a row of the table of metrics: of the folder behind the colon, else the bundled one."""
-    return critic_metric(load_critic(Path(asked.model) if asked.model else asked.lang), asked.lang)
-
-
-def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
-    """A critic from the bytes of its two files.
-
-    Parameters
-    ----------
-    facts : facts.json, of which language, intercept and shape are read, and how many words and n-grams there are.
-    packed : critic.tsv.xz: kind (word or ngram), text, idf, weight.
-    folder : where they lie; its name is the critic's.
-
-    Raises
-    ------
-    DataError where they are no such files.
-    """
     try:
-        said = json.loads(facts)
-        shape = Shape(**{**said["shape"], "lengths": tuple(said["shape"]["lengths"])})
-        language, intercept = known_code(said["language"]), float(said["intercept"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise DataError(
-            "is no description of a critic; train it anew (anhelpers train-critic).", folder / FACTS
-        ) from None
-    plain = unpacked(packed, folder / TABLE)
-    try:
+        facts = json.loads((folder / FACTS).read_bytes())
+        shape = Shape(**{**facts["shape"], "lengths": tuple(facts["shape"]["lengths"])})
+        language, intercept = str(facts["language"]), float(facts["intercept"])
+        plain = lzma.decompress((folder / TABLE).read_bytes())
         rows = [line.split("\t") for line in plain.decode("utf-8").rstrip("\n").split("\n")[1:]]
         words = frozenset(row[1] for row in rows if row[0] == "word")
         known = [row for row in rows if row[0] == "ngram"]
         table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
-        if (len(words), len(table), len(known)) != (said["words"], said["ngrams"], said["ngrams"]):
-            raise ValueError
-        if not (
-            words
-            and table
-            and all(map(math.isfinite, (intercept, *chain.from_iterable(table.values()))))
-        ):
-            raise ValueError
-    except (ValueError, IndexError, KeyError, lzma.LZMAError):
-        raise DataError(
-            "is no table of a critic; train it anew (anhelpers train-critic).", folder / TABLE
-        ) from None
-    revision = sha256(_facts_that_score(said) + plain).hexdigest()[:12]
-    name = folder.resolve().name
-    return Critic(name, revision, language, words, shape, table, intercept)
+        numbers = [intercept, *chain.from_iterable(table.values())]
+        if not all(map(math.isfinite, numbers)):
+            raise ValueError("a number is not finite")
+        if (len(words), len(table), len(known)) != (facts["words"], *[facts["ngrams"]] * 2):
+            raise ValueError("rows are missing")
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        OSError,
+        EOFError,
+        lzma.LZMAError,
+    ) as error:
+        raise DataError(f"cannot be read as a critic: {error!r:.80}.", folder) from None
+    scoring = json.dumps([facts["language"], facts["shape"], facts["intercept"]], sort_keys=True)
+    revision = sha256(scoring.encode() + plain).hexdigest()[:12]
+    return Critic(folder.resolve().name, revision, language, words, shape, table, intercept)
 
 
-def _facts_that_score(facts: Mapping[str, Any]) -> bytes:
-    """Those facts of a critic that decide a score, as bytes for its hash."""
-    return json.dumps(
-        [facts["language"], facts["shape"], facts["intercept"]], sort_keys=True
-    ).encode()
+def named(asked: Asked) -> Metric:
+    """The maker of `critic_metric` in the table of metrics."""
+    return critic_metric(load_critic(Path(asked.model) if asked.model else asked.lang), asked.lang)
+
+
+# -- how well it tells originals from translations ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TVBound:
+    """A lower bound of the total variation TV(Q, R), from a critic's decisions on unseen texts.
+
+    Parameters
+    ----------
+    bound : Estimate
+        2 · accuracy - 1 and its 95 % interval, clipped to [0, 1].
+    accuracy : float
+        Mean of the two classes' shares of right decisions.
+    n_r, n_q : int
+        Texts.
+    """
+
+    bound: Estimate
+    accuracy: float
+    n_r: int
+    n_q: int
+
+    def __str__(self) -> str:
+        return f"{self.bound.text(3)}; accuracy {self.accuracy:.3f}"
+
+
+def tv_lower_bound(
+    scores_r: ArrayLike,
+    scores_q: ArrayLike,
+    clusters: tuple[ArrayLike, ArrayLike],
+    rng: np.random.Generator,
+) -> TVBound:
+    """The lower bound 2 · accuracy - 1 of TV(Q, R), with an interval that resamples clusters.
+
+    It bounds TV only where the critic was not fitted on these texts. Q and R have equal weight.
+
+    Parameters
+    ----------
+    scores_r, scores_q : (N,), (M,)
+        Log-odds of originals and of translations in nats; nan is left out.
+    clusters : (N,) and (M,)
+        The document of each text; one name in both is one cluster.
+    rng : 1,000 resamples.
+
+    Raises
+    ------
+    DataError : a class without scores, fewer than 2 clusters, or unequal lengths.
+
+    References
+    ----------
+    AN §4.1, eq. 7, E.1: TV is the best critic's gap R(f > 0) - Q(f > 0).
+    """
+    rows, of = [], []
+    for side, (given, names) in enumerate(zip((scores_r, scores_q), clusters, strict=True)):
+        values, names = np.asarray(given, dtype=np.float64), np.asarray(names, dtype=str)
+        checks.same_length(scores=values, clusters=names)
+        if not (there := ~np.isnan(values)).any():
+            raise DataError(f"{('originals', 'translations')[side]}: got no scores.")
+        block = np.zeros((int(there.sum()), 4))
+        block[:, 2 * side], block[:, 2 * side + 1] = (values[there] > 0) != bool(side), 1
+        rows.append(block)
+        of += names[there].tolist()
+    _, index = np.unique(of, return_inverse=True)
+    found = bootstrap_means(np.concatenate(rows), index, rng, of=_gap)
+    n_r, n_q = map(len, rows)
+    gap = found.estimate(0, "TV(Q, R) is at least", of="texts")
+    low, high = np.clip(gap.interval, 0, 1).tolist()
+    also = ((n_r, "originals"), (n_q, "translations"))
+    bound = replace(gap, value=max(0.0, gap.value), low=low, high=high, also=also)
+    return TVBound(bound, (1 + gap.value) / 2, n_r, n_q)
+
+
+def _gap(means: np.ndarray) -> np.ndarray:
+    """(..., 4) means of (right, there) per class -> (..., 1) sum of the shares of right decisions - 1."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (means[..., 0] / means[..., 1] + means[..., 2] / means[..., 3] - 1)[..., None]
+
+
+def auc(scores_r: ArrayLike, scores_q: ArrayLike) -> float:
+    """The probability that an original has a higher score than a translation, ties counting half.
+
+    Parameters
+    ----------
+    scores_r, scores_q : (N,), (M,) scores; nan is left out.
+
+    References
+    ----------
+    Mann and Whitney 1947.
+
+    >>> auc([2.0, 1.0], [1.0, 0.0])
+    0.875
+    """
+    r, q = (v[~np.isnan(v)] for v in (np.asarray(scores_r, float), np.asarray(scores_q, float)))
+    if not (len(r) and len(q)):
+        raise DataError(f"AUC: got {len(r)} and {len(q)} scores, expected some of both classes.")
+    ranks = mean_ranks(np.concatenate([r, q]))[: len(r)].sum()
+    return float((ranks - len(r) * (len(r) + 1) / 2) / (len(r) * len(q)))
+
+
+def reliability(
+    scores_r: ArrayLike, scores_q: ArrayLike, bins: int = 8
+) -> list[tuple[float, float, int]]:
+    """Calibration of log-odds: per bin (predicted probability, share of originals, texts).
+
+    Bins have about the same number of texts; in each the classes are weighted to equal priors.
+
+    Parameters
+    ----------
+    scores_r, scores_q : (N,), (M,) log-odds in nats without nan.
+
+    >>> reliability([1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, -1.0, 1.0], bins=2)
+    [(0.269, 0.25, 4), (0.731, 0.75, 4)]
+    """
+    r, q = np.asarray(scores_r, float), np.asarray(scores_q, float)
+    score, native = np.concatenate([r, q]), np.arange(len(r) + len(q)) < len(r)
+    weight = np.where(native, 0.5 / len(r), 0.5 / len(q))
+    rows = []
+    for part in np.array_split(np.argsort(score, kind="stable"), bins):
+        total = weight[part].sum()
+        said = float((weight[part] / (1 + np.exp(-score[part]))).sum() / total)
+        share = float(weight[part][native[part]].sum() / total)
+        rows.append((round(said, 3), round(share, 3), len(part)))
+    return rows
+
+
+# -- with a language model ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Combination:
+    """critic_weight · critic - lpp_weight · LPP + intercept, in NATS; higher is more natural.
+
+    The critic misses errors and a language model prefers literal translations; together they see both.
+
+    Parameters
+    ----------
+    critic : Critic
+    critic_weight, lpp_weight : float
+        Of the critic's log-odds, and of nats per token of log-perplexity.
+    intercept : float
+        NATS; with it a text above 0 reads more like an original than like a translation.
+    lm : str
+        name@revision of the language model with which the weights were fitted.
+    """
+
+    critic: Critic
+    critic_weight: float
+    lpp_weight: float
+    intercept: float
+    lm: str
+
+    @property
+    def signature(self) -> str:
+        """Weights and critic; a metric adds the language model."""
+        weights = f"{self.critic_weight:g}*critic-{self.lpp_weight:g}*lpp{self.intercept:+g}"
+        return f"critic+lpp|{weights}|{self.critic.signature}"
+
+
+def load_combination(name: str | Path) -> Combination:
+    """Load the combination in a critic's folder; `name` as in `load_critic`.
+
+    Raises
+    ------
+    DataError : no such critic, no combination.json, or one fitted with another critic.
+    """
+    critic, path = load_critic(name), find_critic(name) / "combination.json"
+    try:
+        facts = json.loads(path.read_bytes())
+        heard, read, intercept = (
+            float(facts[key]) for key in ("critic_weight", "lpp_weight", "intercept")
+        )
+        fitted_with, lm = str(facts["critic"]), str(facts["lm"])
+        if not (math.isfinite(heard + read + intercept) and heard > 0 < read):
+            raise ValueError("weights must be positive numbers")
+        if fitted_with != critic.revision:
+            raise ValueError(f"fitted with another critic, {fitted_with}")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"cannot be read as a combination: {error!r:.80}.", path) from None
+    return Combination(critic, heard, read, intercept, lm)
+
+
+def combination_metric(combination: Combination, lm: Any, trg_lang: str | None = None) -> Metric:
+    """Critic and log-perplexity together as a metric: nats per text, higher is more natural.
+
+    nan for a text without a word.
+
+    Parameters
+    ----------
+    lm : LanguageModel
+        The one with which the combination was fitted; a DataError for another.
+    trg_lang : str or None
+        Language of the texts; a DataError if critic or model know another one.
+    """
+    from .lm import lpp_metric
+
+    critic, lpp = critic_metric(combination.critic, trg_lang), lpp_metric(lm, trg_lang=trg_lang)
+    if (seen := f"{lm.name}@{lm.revision}") != combination.lm:
+        raise DataError(f"language model of critic+lpp: got {seen}, expected {combination.lm}.")
+
+    def score_segments(
+        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
+        heard, read = (of.score_segments(hyps) for of in (critic, lpp) if of.score_segments)
+        weighed = combination.critic_weight * heard - combination.lpp_weight * read
+        return weighed + combination.intercept
+
+    return Metric(
+        "critic+lpp",
+        "critic+lpp",
+        "nats per text",
+        True,
+        (),
+        f"{combination.signature}|{lpp.signature}",
+        score_segments,
+        lang=combination.critic.language,
+    )
+
+
+def named_combination(asked: Asked) -> Metric:
+    """The maker of `combination_metric` in the table of metrics."""
+    folder = Path(asked.model) if asked.model else asked.lang
+    return combination_metric(load_combination(folder), asked.lm, asked.lang)

@@ -1,43 +1,64 @@
-"""How rich the vocabulary of a corpus is: measures of words that tell machine from human translations.
+"""How rich the vocabulary of a corpus is: measures that tell machine from human translations.
 
-They are measures of whole corpora, on a sequence of tokens (words, or their numbers from 0), in linear time.
-Most of them fall or rise with length alone, so compare systems on the same segments only, and a system with a human
-text of about the same length. Richer is not better by itself: natural is what comes close to text of the language.
+They are functions of the sequence of all words. Most change with length alone, so compare systems on the same segments.
+Richer is not better by itself: natural is what is near text of the language.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import __version__, checks
 from ..compiled import compiled
+from ..data.languages import short_code, spaced
+from ..data.schema import TestSet
 from ..errors import DataError
+from ..intervals import effective, student
+from ..metrics import Asked, Metric
+from ..stats import clusters_of
 
-__all__ = [
-    "band_of",
-    "codes_of",
-    "frequency_profile",
-    "mattr",
-    "mtld",
-    "shannon",
-    "simpson",
-    "ttr",
-    "yules_i",
-    "yules_k",
-]
+if TYPE_CHECKING:
+    import pandas as pd
 
 WINDOW = 100
 """Tokens of MATTR's window: lexicalrichness' default. Covington and McFall 2010 take 500 for long texts."""
-
 THRESHOLD = 0.72
-"""The type-token ratio at which MTLD's factor ends, itself included (see `mtld`): McCarthy and Jarvis 2010."""
-
-BANDS = (1000, 2000)
-"""The last rank of each frequency band but the last: Laufer and Nation 1995, as used by Vanmassenhove et al. 2021."""
-
+"""The type-token ratio, inclusive, at which MTLD's factor ends: McCarthy and Jarvis 2010."""
 Tokens = Sequence[Hashable] | np.ndarray
+_CJK = "\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_JOINERS = "\u200c\u200d"  # within words of Persian and of the scripts of India
+
+
+def words(text: str) -> list[str]:
+    """The lower-case words of a text: runs of letters, digits and marks, with apostrophes inside.
+
+    In NFC, with ’ as '. A Chinese character or a kana is a word. Hyphens, underscores and other signs separate words.
+
+    >>> words("Wie geht's, Herr O’Neill? 3-mal gut.")
+    ['wie', "geht's", 'herr', "o'neill", '3', 'mal', 'gut']
+    >>> words("今日は good")
+    ['今', '日', 'は', 'good']
+    """
+    return _pattern().findall(unicodedata.normalize("NFC", text).lower().replace("’", "'"))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """A CJK letter, or a run of other letters, digits, marks and joiners with apostrophes inside."""
+    planes = chain(
+        range(0x300, 0x20000), range(0xE0000, 0xE01F0)
+    )  # `re` counts no marks as letters
+    marks = "".join(chr(c) for c in planes if unicodedata.category(chr(c))[0] == "M")
+    letter = f"[^\\W_{_CJK}]"
+    inside = f"(?:{letter}|[{marks}{_JOINERS}])"
+    return re.compile(f"(?=\\w)[{_CJK}]|{letter}{inside}*(?:'{letter}{inside}*)*")
 
 
 def ttr(tokens: Tokens) -> float:
@@ -51,9 +72,9 @@ def ttr(tokens: Tokens) -> float:
 
 
 def mattr(tokens: Tokens, window: int = WINDOW) -> float:
-    """Moving-average type-token ratio: the mean TTR of all windows of so many tokens, in (0, 1].
+    """Moving-average type-token ratio: the mean TTR of all windows of tokens, in (0, 1].
 
-    It does not depend on length. nan where there are fewer tokens than a window has.
+    Independent of length; nan for fewer tokens than a window has.
 
     References
     ----------
@@ -62,56 +83,39 @@ def mattr(tokens: Tokens, window: int = WINDOW) -> float:
     >>> mattr("a b a a".split(), window=2)
     0.8333333333333334
     """
-    if window < 1:
-        raise DataError(f"MATTR's window is {window} tokens; it must be at least 1.")
-    codes = codes_of(tokens)
+    codes, window = _codes(tokens), checks.whole("window", window)
     if len(codes) < window:
         return np.nan
     return _types_in_windows(codes, window) / (window * (len(codes) - window + 1))
 
 
 def mtld(tokens: Tokens, threshold: float = THRESHOLD) -> float:
-    """Measure of textual lexical diversity: the mean number of words in a row until their TTR falls to a threshold.
+    """Measure of textual lexical diversity: mean length of runs until their TTR falls to a threshold.
 
     Such a run is a factor; an unfinished one at the end counts as (1 - its TTR) / (1 - threshold) of a factor. MTLD is
-    tokens per factor, the mean of reading forward and backward. It hardly depends on length from about 100 tokens on.
-
-    A run ends where its TTR is at the threshold or below, as in the libraries lexicalrichness and lexical_diversity
-    (J. Frens). TAALED ends it below the threshold only, and no run of fewer than 10 words. That is another number, as
-    18 words in 25 are 0.72: by "below" alone, the systems of WMT24 en-de have 0.6 % less to 2 % more.
-
-    Parameters
-    ----------
-    threshold : in (0, 1).
-
-    Returns
-    -------
-    float >= 1, in tokens; nan where no word is repeated, so that there is not even a part of a factor.
+    tokens per factor, the mean of reading forward and backward; nan where no word is repeated. A run ends where its TTR
+    is at the threshold or below, as in lexicalrichness. TAALED ends it below only, and no run of fewer than 10 words.
 
     References
     ----------
     McCarthy and Jarvis 2010, Behavior Research Methods 42.
 
-    >>> round(mtld("a a b c d c".split(), threshold=0.5), 9)  # forward 1.5 factors, backward two thirds of one
+    >>> round(mtld("a a b c d c".split(), threshold=0.5), 9)  # forward 1.5 factors, backward 2/3
     6.5
     """
-    if not 0 < threshold < 1:
-        raise DataError(f"MTLD's threshold is {threshold}; it must lie between 0 and 1.")
-    codes = codes_of(tokens)
+    codes = _codes(tokens)
     factors = _factors(codes, threshold), _factors(codes[::-1].copy(), threshold)
     return 0.5 * (len(codes) / factors[0] + len(codes) / factors[1]) if min(factors) > 0 else np.nan
 
 
 def yules_i(tokens: Tokens) -> float:
-    """Yule's I as Vanmassenhove et al. compute it: V² / (Σ f² - V) of the frequencies f of V distinct words.
+    """Yule's I: V² / (Σ f² - V) of the frequencies f of V distinct words; it falls with length.
 
-    Higher is more diverse; it falls with length. The code of Vanmassenhove et al. 2021 and the library lexicalrichness
-    agree on it. It is no inverse of `yules_k`, though it is called so: that would have the tokens N = Σ f instead of V,
-    10⁴ / K = N² / (Σ f² - N). nan where no word is repeated.
+    It is no inverse of `yules_k`: that would be 10⁴ / K = N² / (Σ f² - N). nan where no word is repeated.
 
     References
     ----------
-    Vanmassenhove et al. 2021, EACL 2021.
+    Vanmassenhove et al. 2021, whose code agrees with lexicalrichness.
 
     >>> yules_i("a a b".split())
     1.3333333333333333
@@ -122,9 +126,7 @@ def yules_i(tokens: Tokens) -> float:
 
 
 def yules_k(tokens: Tokens) -> float:
-    """Yule's characteristic K: 10⁴ (Σ f² - N) / N², how often two tokens drawn from N are the same word.
-
-    Lower is more diverse; it hardly depends on length. 0 where no word is repeated, nan without a token.
+    """Yule's characteristic K: 10⁴ (Σ f² - N) / N²; lower is more diverse. nan without a token.
 
     References
     ----------
@@ -139,10 +141,9 @@ def yules_k(tokens: Tokens) -> float:
 
 
 def shannon(tokens: Tokens) -> float:
-    """Entropy of the relative frequencies of the words, -Σ p ln p, in nats per token: at most ln of the types.
+    """Entropy of the relative frequencies of the words, -Σ p ln p, in nats per token.
 
-    The estimate is too low for a short text, because it lacks the rare words. nan without a token. (Vanmassenhove et
-    al. average the entropy of the forms of each lemma; that needs a lemmatiser and is another number.)
+    Too low for a short text, which lacks rare words. nan without a token.
 
     >>> round(shannon("a b".split()), 4)
     0.6931
@@ -153,7 +154,7 @@ def shannon(tokens: Tokens) -> float:
 
 
 def simpson(tokens: Tokens) -> float:
-    """1 - Σ p² of the relative frequencies of the words: how often two tokens, drawn with replacement, differ.
+    """1 - Σ p² of the relative frequencies: the probability that two drawn tokens differ.
 
     In [0, 1); higher is more diverse. Σ p² itself is the index of Simpson 1949. nan without a token.
 
@@ -164,76 +165,20 @@ def simpson(tokens: Tokens) -> float:
     return float(1 - (counts**2).sum() / counts.sum() ** 2) if len(counts) else np.nan
 
 
-def band_of(tokens: Tokens, bands: Sequence[int] = BANDS) -> dict[Hashable, int]:
-    """Word -> its frequency band, 0 for the most frequent words, in a text that is the yardstick.
-
-    Parameters
-    ----------
-    tokens : of a large text of the language; words of equal frequency are ranked in alphabetical order.
-    bands : last rank of each band but the last, rising: (1000, 2000) are ranks 1 to 1000, 1001 to 2000, and the rest.
-
-    >>> band_of("the the cat sat".split(), (1, 2))
-    {'the': 0, 'cat': 1, 'sat': 2}
-    """
-    if list(bands) != sorted(set(bands)) or min(bands, default=0) < 1:
-        raise DataError(f"frequency bands {tuple(bands)} must be rising ranks from 1.")
-    ranked = sorted(Counter(tokens).items(), key=lambda pair: (-pair[1], pair[0]))
-    ends = np.searchsorted(bands, np.arange(1, len(ranked) + 1))
-    return dict(zip((word for word, _ in ranked), ends.tolist(), strict=True))
-
-
-def frequency_profile(
-    tokens: Tokens, reference: dict[Hashable, int] | None = None, bands: Sequence[int] = BANDS
-) -> np.ndarray:
-    """Lexical frequency profile: the shares of the tokens in each band of frequency, adding up to 1.
-
-    Parameters
-    ----------
-    tokens : of the text to be described.
-    reference : word -> band from `band_of` with the same bands; a word that is not in it belongs to the last band.
-        None: the bands of the text itself, as Vanmassenhove et al. have it.
-    bands : as in `band_of`.
-
-    Returns
-    -------
-    (B + 1,) shares in [0, 1], by default of ranks 1 to 1000, 1001 to 2000 and beyond; nan without a token. A large
-    first share is a poor vocabulary.
-
-    References
-    ----------
-    Laufer and Nation 1995, Applied Linguistics 16; Vanmassenhove et al. 2021.
-
-    >>> frequency_profile("the cat saw the dog".split(), {"the": 0, "cat": 1}, bands=(1, 2)).tolist()
-    [0.4, 0.2, 0.4]
-    """
-    reference = band_of(tokens, bands) if reference is None else reference
-    rest = len(bands)
-    counts = np.bincount([reference.get(token, rest) for token in tokens], minlength=rest + 1)
-    return counts / counts.sum() if counts.sum() else np.full(rest + 1, np.nan)
-
-
-def codes_of(tokens: Tokens) -> np.ndarray:
-    """(N,) int64 numbers of the tokens, from 0 in the order of first occurrence; whole numbers stay as they are."""
+def _codes(tokens: Tokens) -> np.ndarray:
+    """(N,) int64 numbers of the tokens in order of first occurrence; an int array is unchanged."""
     if isinstance(tokens, np.ndarray) and np.issubdtype(tokens.dtype, np.integer):
-        if tokens.ndim != 1 or (tokens < 0).any():
-            raise DataError(
-                "tokens as numbers must be a flat array without negative ones, got shape "
-                f"{tokens.shape}."
-            )
         return tokens.astype(np.int64, copy=False)
     if isinstance(tokens, str):
-        raise DataError(
-            f"'{tokens[:20]}' is a text; give a list of its words, e.g. from tokens.words."
-        )
+        raise DataError(f"tokens: got the text '{tokens[:20]}', expected a list of words.")
     number: dict[Hashable, int] = {}
-    return np.fromiter(
-        (number.setdefault(token, len(number)) for token in tokens), np.int64, len(tokens)
-    )
+    codes = (number.setdefault(token, len(number)) for token in tokens)
+    return np.fromiter(codes, np.int64, len(tokens))
 
 
 def _counts(tokens: Tokens) -> np.ndarray:
-    """(V,) int64 how often each distinct token occurs, rising, so that no sum depends on the names of words."""
-    counts = np.sort(np.bincount(codes_of(tokens)))
+    """(V,) int64 how often each distinct token occurs, ascending, so that sums have one order."""
+    counts = np.sort(np.bincount(_codes(tokens)))
     return counts[np.searchsorted(counts, 1) :]
 
 
@@ -255,7 +200,7 @@ def _types_in_windows(codes: np.ndarray, window: int) -> int:
 
 @compiled
 def _factors(codes: np.ndarray, threshold: float) -> float:
-    """How many times the type-token ratio falls to the threshold, with the share of the last, unfinished time."""
+    """How often the type-token ratio falls to the threshold, with the share of an unfinished run."""
     last_seen = np.full(codes.max() + 1 if len(codes) else 0, -1)
     start, types, factors = 0, 0, 0.0
     for i in range(len(codes)):
@@ -266,3 +211,136 @@ def _factors(codes: np.ndarray, threshold: float) -> float:
     if start < len(codes):
         factors += (1.0 - types / (len(codes) - start)) / (1.0 - threshold)
     return factors
+
+
+class Measure(NamedTuple):
+    """A function of the tokens of a corpus; label, unit and direction as in `Metric`."""
+
+    label: str
+    unit: str
+    higher_is_better: bool
+    of: Callable[[Tokens], float]
+    options: str = ""
+
+
+MEASURES: dict[str, Measure] = {
+    "ttr": Measure("type-token ratio", "types per token", True, ttr),
+    "mattr": Measure(
+        "moving-average type-token ratio", "types per token", True, mattr, f"window:{WINDOW}"
+    ),
+    "mtld": Measure("MTLD", "tokens", True, mtld, f"threshold:≤{THRESHOLD}"),
+    "yules_i": Measure("Yule's I", "no unit", True, yules_i, "V²/(Σf²-V)"),
+    "yules_k": Measure("Yule's K", "in 10,000", False, yules_k, "10⁴(Σf²-N)/N²"),
+    "shannon": Measure("Shannon entropy of words", "nats per token", True, shannon, "plug-in"),
+    "simpson": Measure("Simpson diversity", "probability", True, simpson, "1-Σp²"),
+}
+
+
+def jackknife(
+    measure: Callable[[np.ndarray], float], docs: Sequence[Sequence[Hashable]]
+) -> tuple[float, float, int]:
+    """(value, standard error, documents) of a measure of a corpus, leaving out one document at a time.
+
+    Resampling with replacement would repeat documents, so that every resample has fewer types per token than the
+    corpus. The jackknife repeats nothing; its error is on average slightly too large.
+
+    Parameters
+    ----------
+    measure : (N,) numbers of the tokens -> float, such as `ttr`.
+    docs : the tokens of each document, in order; empty documents are not counted.
+
+    Returns
+    -------
+    The measure of all documents; sqrt((m - 1)/m Σ (θ_i - mean θ)²) of the values θ_i without document i, nan for fewer
+    than 2 documents or where one of them is nan; m.
+
+    References
+    ----------
+    Efron and Stein 1981, Annals of Statistics 9.
+
+    >>> jackknife(ttr, ["a b".split(), "a c".split(), "a d".split()])
+    (0.6666666666666666, 0.0, 3)
+    """
+    docs = [doc for doc in docs if len(doc)]
+    codes, m = _codes([token for doc in docs for token in doc]), len(docs)
+    value = float(measure(codes))
+    if m < 2:
+        return value, np.nan, m
+    ends = np.cumsum([0, *map(len, docs)])
+    others = np.array([measure(np.concatenate([codes[:a], codes[b:]])) for a, b in pairwise(ends)])
+    return value, float(np.sqrt((m - 1) / m * ((others - others.mean()) ** 2).sum())), m
+
+
+def _signature(name: str, trg_lang: str) -> str:
+    if not spaced(trg_lang) and short_code(trg_lang) not in ("ja", "zh"):
+        raise DataError(f"'{trg_lang}' has no spaces between words, which lexical measures need.")
+    parts = (name, MEASURES[name].options, "tok:nfc-lower-words-cjkchars", f"lang:{trg_lang}")
+    return "|".join([*filter(None, parts), f"anhelpers:{__version__}"])
+
+
+def lexical_metric(measure: str, trg_lang: str) -> Metric:
+    """A measure of `MEASURES` as a metric of whole corpora, without segment scores.
+
+    Parameters
+    ----------
+    trg_lang : str
+        Language of the texts; a DataError if its words are not separated by spaces (Chinese and Japanese are read by
+        character).
+    """
+    m = MEASURES[checks.one_of(measure, MEASURES, "lexical measure")]
+
+    def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
+        return float(m.of([word for text in hyps for word in words(text)]))
+
+    return Metric(
+        measure,
+        m.label,
+        m.unit,
+        m.higher_is_better,
+        (),
+        _signature(measure, trg_lang),
+        None,
+        score_corpus,
+        skips_blank=True,
+        praise="more diverse",
+    )
+
+
+def named(asked: Asked) -> Metric:
+    """The maker of `lexical_metric` in the table of metrics."""
+    return lexical_metric(asked.name, asked.lang)
+
+
+def lexical_table(test: TestSet, measures: Sequence[str] = tuple(MEASURES)) -> pd.DataFrame:
+    """Lexical measures of the systems of a test set, with jackknife intervals over documents.
+
+    The intervals are of each system by itself; a difference of two systems on the same sources is more precise.
+
+    Parameters
+    ----------
+    measures : names in `MEASURES`.
+
+    Returns
+    -------
+    DataFrame: system, measure, value, se, low, high (95 %, Student's t in `intervals.effective` documents by their
+    words), n_tokens, n_types, n_docs, unit, direction, signature.
+    """
+    import pandas as pd
+
+    clusters, rows = clusters_of(test.docs).tolist(), []
+    for system, hyps in test.systems.items():
+        docs: dict[Hashable, list[str]] = {}
+        for text, doc in zip(hyps, clusters, strict=True):
+            docs.setdefault(doc, []).extend(words(text))
+        sizes = [len(doc) for doc in docs.values() if doc]
+        counting = float(effective(sizes)) if sizes else 0.0
+        for name in measures:
+            m = MEASURES[checks.one_of(name, MEASURES, "lexical measure")]
+            value, se, n_docs = jackknife(m.of, list(docs.values()))
+            low, high = (float(end) for end in student(value, se, counting))
+            row = {"system": system, "measure": name, "value": value, "se": se}
+            row |= {"low": low, "high": high, "n_tokens": sum(sizes)}
+            row |= {"n_types": len(set(chain(*docs.values()))), "n_docs": n_docs, "unit": m.unit}
+            row["direction"] = f"{'higher' if m.higher_is_better else 'lower'} is more diverse"
+            rows.append(row | {"signature": _signature(name, test.trg_lang)})
+    return pd.DataFrame(rows)

@@ -2,49 +2,364 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import checks, hub
-from ..data.fetch import bundled_too
-from ..data.languages import short_code
-from ..errors import DataError
-from ..metrics import Asked, Metric
+from .. import checks, models
+from ..data.languages import SAY_THE_PAIR, short_code
+from ..data.sets import bundled
+from ..errors import AnhelpersError, DataError, need
+from ..metrics import Asked, Metric, signature_of
 from ..progress import note
-from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import looks_nothing_up, memo
-from ..scoring.worker import Made, loaded_recipe
 from . import packed
-from .load import LanguageModel, language_model, load_lm
 
-__all__ = [
-    "LanguageModel",
-    "TextLogProbs",
-    "bits_per_byte_metric",
-    "language_model",
-    "lm_tokens",
-    "load_lm",
-    "lpp_metric",
-    "made",
-    "named_bpb",
-    "named_lpp",
-    "score_call",
-    "score_texts",
-]
+BUNDLED = "bundled"
+"""The name of the bundled model of the texts' language."""
+_INT8 = "weights.int8.safetensors"
+_LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A loaded model with everything that its signature reports.
+
+    Parameters
+    ----------
+    model, tokenizer : of transformers, the model in evaluation mode.
+    name, revision : str
+        Hub id or folder name; hub commit, or the first 12 hex digits of the sha256 of the local files.
+    dtype : str
+        Of the weights; log-softmax is always float32, sums over tokens float64.
+    device : str
+        "cpu" or "cuda[:i]".
+    context_token : int or None
+        Id placed once before every text and never scored: BOS, else the decoder's start token, else EOS. None where the
+        model has none of them; then the first token of each text is not scored.
+    max_tokens : int
+        The longest input, context token included.
+    language : str or None
+        The only language it knows.
+    never : tuple of int
+        Ids of tokens with probability 0 (`models.forbidden`).
+
+    Attributes
+    ----------
+    prefilled : scores in the folder of a bundled model, which is loaded when other scores are needed; a copy by
+        `dataclasses.replace` has none.
+    """
+
+    model: Any = field(repr=False)
+    tokenizer: Any = field(repr=False)
+    name: str
+    revision: str
+    dtype: str
+    device: str
+    context_token: int | None
+    max_tokens: int
+    language: str | None = None
+    never: tuple[int, ...] = ()
+    prefilled: ClassVar[_Prefilled | None] = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Load a bundled model at the first access to what its folder's scores do not tell."""
+        load: Callable[[], LanguageModel] | None = self.__dict__.get("load")
+        if load is None or name not in self.__dataclass_fields__:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        self.__dict__.update(vars(load()) | self.__dict__)
+        return self.__dict__[name]
+
+    @property
+    def ends(self) -> bool:
+        """Whether it has a token that ends a text, which can be scored too."""
+        return self.prefilled is not None or self.tokenizer.eos_token_id is not None
+
+    @cached_property
+    def _head_suffices(self) -> bool:
+        """Whether the output layer on the last hidden states gives the logits (not with soft-capping)."""
+        torch = need("torch", "language-model scoring")
+        head = self.model.get_output_embeddings()
+        if head is None or self.model.base_model is self.model:
+            return False
+        n_vocab = self.model.config.get_text_config().vocab_size
+        x = torch.arange(3, 19, device=self.device)[None] % n_vocab
+        with torch.inference_mode():
+            own = self.model(input_ids=x, use_cache=False).logits.float()
+            ours = head(self.model.base_model(input_ids=x, use_cache=False)[0]).float()
+        return own.shape == ours.shape and torch.allclose(own, ours, rtol=0, atol=1e-5)
+
+    def log_probs(
+        self, inputs: Any, at: Any, targets: Any, after: np.ndarray | None = None, **given: Any
+    ) -> np.ndarray:
+        """Log-probabilities of tokens after places of the inputs: float64 of a float32 log-softmax.
+
+        Parameters
+        ----------
+        inputs : (rows, width) token ids, on the model's device.
+        at : (rows, width) bool, the places after which a token is predicted; only they get logits.
+        targets : (m,) the tokens predicted, place by place.
+        after : (m,) ascending, the place of each target among those of `at`; by default one target per place.
+        given : further arguments of the model, such as attention_mask and position_ids.
+
+        Raises
+        ------
+        AnhelpersError : a value is nan or infinite.
+        """
+        torch = need("torch", "language-model scoring")
+        at, targets = at.to(self.device), targets.to(self.device)
+        # transformers would build a mask in every call, most of a small model's time
+        given = {"attention_mask": torch.ones_like(inputs), "use_cache": False} | given
+        with torch.inference_mode():
+            if self._head_suffices:
+                hidden = self.model.base_model(input_ids=inputs, **given)[0][at]
+                head = self.model.get_output_embeddings()
+            else:
+                hidden = self.model(input_ids=inputs, **given).logits[at]
+                head = torch.nn.Identity()
+            after = np.arange(len(hidden)) if after is None else after
+            rows = max(64, _LOGITS_PER_CHUNK // self.model.config.get_text_config().vocab_size)
+            bounds = np.searchsorted(after, np.arange(0, len(hidden) + rows, rows))
+            places, parts = torch.from_numpy(after).to(self.device), []
+            for k, (low, high) in enumerate(pairwise(bounds)):
+                logits = head(hidden[k * rows : (k + 1) * rows]).float()
+                if self.never:
+                    logits[:, list(self.never)] = -np.inf
+                # not logsumexp: a process' first torch.exp can be off by 1e-4 (torch 2.13, MKL)
+                parts.append(logits.log_softmax(1)[places[low:high] - k * rows, targets[low:high]])
+            values, wanted = torch.cat(parts).double().cpu().numpy(), targets.cpu().numpy()
+        return models.finite_output(values, self.name, np.isin(wanted, self.never))
+
+    def signature(self, eos: bool) -> str:
+        """Everything that decides a score, in sacreBLEU's key:value style."""
+        if self.prefilled is not None:
+            return self.prefilled.signatures[int(eos)]
+        start = self.context_token
+        context = "none" if start is None else self.tokenizer.convert_ids_to_tokens(start)
+        parts = {"lpp": None} | self.parts() | {"bos": context, "eos": "yes" if eos else "no"}
+        parts |= {"max": self.max_tokens, "long": "windows"}
+        if self.never:
+            parts["never"] = " ".join(self.tokenizer.convert_ids_to_tokens(list(self.never)))
+        version = need("transformers", "language-model scoring").__version__
+        return signature_of(parts | {"transformers": version})
+
+    def parts(self) -> dict[str, object]:
+        """The parts of a signature that identify the model."""
+        return {"model": self.name, "rev": self.revision, "dtype": self.dtype}
+
+    def logprobs_of(
+        self, source: list[int], before: Sequence[int], ids: Sequence[Sequence[int]]
+    ) -> np.ndarray:
+        """(n,) log-probability of tokens after the tokens `before`, in nats; `source` is empty."""
+        found, n = np.empty(len(ids)), len(before)
+        rows = [[*before, *one] for one in ids]
+        for batch in models.batches([*map(len, rows)], models.budget(self.device)):
+            scored = _forward(self, [rows[i] for i in batch])
+            found[batch] = [values[n - 1 :].sum() for values in scored]
+        return found
+
+
+@dataclass(frozen=True)
+class _Prefilled:
+    """Scores of the bundled texts in a model's folder, without and with the end of the text.
+
+    Parameters
+    ----------
+    signatures : of `LanguageModel.signature`.
+    rows : hash of a text -> (log-probability, scored tokens, whether in windows).
+    """
+
+    signatures: tuple[str, str]
+    rows: tuple[dict[bytes, np.ndarray], dict[bytes, np.ndarray]] = field(repr=False)
+
+    def get(self, eos: bool, text: str) -> np.ndarray | None:
+        data = text.encode("utf-8", "surrogatepass")
+        return self.rows[eos].get(blake2b(b"%d:%b" % (len(data), data), digest_size=16).digest())
+
+
+def _read_prefilled(folder: Path, revision: str) -> _Prefilled | None:
+    """The scores in a bundled model's folder, if of this revision and the installed transformers."""
+    if not (folder / "scores.npz").is_file():
+        return None
+    with np.load(folder / "scores.npz", allow_pickle=False) as file:
+        one, two = (
+            (str(file[f"signature_{end}"]), file[f"keys_{end}"], file[f"values_{end}"])
+            for end in ("no", "yes")
+        )
+    said = dict(re.findall(r"(rev|transformers):([^|]*)", one[0]))
+    try:
+        fits = version("transformers") == said.get("transformers")
+    except PackageNotFoundError:
+        fits = True
+    if not fits or said.get("rev") != revision:
+        return None
+    rows = [
+        {key.tobytes(): value for key, value in zip(keys, values, strict=True)}
+        for _, keys, values in (one, two)
+    ]
+    return _Prefilled((one[0], two[0]), (rows[0], rows[1]))
+
+
+def load_lm(
+    name: str | Path,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: str = "float32",
+    *,
+    lang: str | None = None,
+) -> LanguageModel:
+    """Load a causal language model: a bundled one, a local folder, or one of the hub.
+
+    Parameters
+    ----------
+    name : str or Path
+        "bundled" for the model of `lang`, "de-small", "en-small", a folder with config.json and .safetensors, or a hub
+        id such as "google/gemma-2-2b", optionally "id@revision".
+    revision : str or None
+        Hub commit, tag or branch; not for folders.
+    device : str or None
+        "cpu", "cuda", "cuda:1"; None takes the GPU if there is one.
+    dtype : {"float32", "bfloat16", "float16"}
+    lang : str or None
+        Language of the texts, for "bundled" only.
+
+    Raises
+    ------
+    AnhelpersError : it cannot be loaded.
+    DataError : an encoder-decoder.
+    """
+    place = models.find(
+        bundled(f"lm/{bundled_lm(lang)}") if str(name) == BUNDLED else name, revision
+    )
+    if place.folder is not None and device is None and dtype == "float32":
+        commit = models.revision_of(place)
+        if (kept := _read_prefilled(place.folder, commit)) is not None:
+            lm = object.__new__(LanguageModel)
+            known = {"name": place.name, "revision": commit, "dtype": dtype, "prefilled": kept}
+            language = stated_language(place.folder)
+            lm.__dict__.update(known, load=partial(_loaded, place, None, dtype), language=language)
+            return lm
+    return _loaded(place, device, dtype)
+
+
+def _loaded(place: models.Place, device: str | None, dtype: str) -> LanguageModel:
+    """The model; parameters as in `load_lm`."""
+    if models.load_config(place).is_encoder_decoder:
+        raise DataError(f"{place}: got an encoder-decoder, expected a causal language model.")
+    if place.folder is not None and (place.folder / _INT8).is_file():
+        model = _from_int8(place, dtype)
+    else:
+        model = models.load_network(place, "AutoModelForCausalLM", dtype)
+    return language_model(
+        model,
+        models.load_tokenizer(place),
+        name=place.name,
+        revision=models.revision_of(place, model),
+        device=device,
+        dtype=dtype,
+        language=None if place.folder is None else stated_language(place.folder),
+    )
+
+
+def _from_int8(place: models.Place, dtype: str) -> Any:
+    """A bundled model, whose matrices are stored as whole numbers with a factor for each row."""
+    torch, transformers = (need(name, "loading a model") for name in ("torch", "transformers"))
+    load = need("safetensors.torch", "loading a model").load_file
+    with models.failing_as(place):
+        stored = load(Path(place.address) / _INT8)
+        weights = {
+            name: one.float() * stored.get(f"{name}.factor", 1.0)
+            for name, one in stored.items()
+            if not name.endswith(".factor")
+        }
+        with torch.random.fork_rng(devices=[]):  # a new model draws its weights
+            model = transformers.AutoModelForCausalLM.from_config(models.load_config(place))
+        model.load_state_dict(weights, strict=False)
+        if absent := [name for name, _ in model.named_parameters() if name not in weights]:
+            raise AnhelpersError(
+                f"{place}: {len(absent)} weights are missing, such as {absent[0]}."
+            )
+        return model.to(getattr(torch, checks.one_of(dtype, ("float32", "bfloat16"), "dtype")))
+
+
+def bundled_lm(lang: str | None) -> str:
+    """The name of the bundled model of a language.
+
+    >>> bundled_lm("deu"), bundled_lm("en_GB")
+    ('de-small', 'en-small')
+    """
+    known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
+    name = f"{short_code(lang or 'und')}-small"
+    if name == "und-small":
+        raise DataError(SAY_THE_PAIR)
+    if name not in known:
+        raise DataError(f"bundled language model: got '{lang}', expected de or en. Name a model.")
+    return name
+
+
+def stated_language(name: str | Path) -> str | None:
+    """The only language of a model by the facts.json in its folder, without loading it."""
+    folder = models.find(name).folder
+    if folder is None or not (path := folder / "facts.json").is_file():
+        return None
+    try:
+        language = json.loads(path.read_text(encoding="utf-8")).get("language")
+    except (ValueError, AttributeError):
+        raise DataError("got no JSON object, expected one with a language.", path) from None
+    return None if language == "und" else language
+
+
+def language_model(
+    model: Any,
+    tokenizer: Any,
+    *,
+    name: str,
+    revision: str,
+    device: str | None = None,
+    **others: Any,
+) -> LanguageModel:
+    """A `LanguageModel` of a model and tokenizer in memory, with its limits.
+
+    Parameters
+    ----------
+    others : further fields of `LanguageModel`.
+    """
+    device = models.device(device)
+    start = getattr(model.config, "decoder_start_token_id", None)
+    starts = (tokenizer.bos_token_id, start, tokenizer.eos_token_id)
+    known: dict[str, Any] = {
+        "name": name,
+        "revision": revision,
+        "device": device,
+        "dtype": "float32",
+        "context_token": next((one for one in starts if one is not None), None),
+        "max_tokens": models.longest(model, tokenizer) // 2 * 2,  # even: windows overlap by half
+        "never": models.forbidden(model),
+    }
+    return LanguageModel(model.eval().to(device), tokenizer, **(known | others))
 
 
 @dataclass(frozen=True)
 class TextLogProbs:
-    """Per text: summed log-probability and the number of scored tokens; texts without a scored token are nan, never 0.
+    """Summed log-probability and number of scored tokens per text.
 
     Parameters
     ----------
-    total : (n,) log Γ(y) in nats, nan for an empty text.
-    tokens : (n,) number of scored tokens |y|.
-    windowed : (n,) bool: longer than the model's context, so scored in half-overlapping windows.
+    total : (n,) float
+        log Γ(y) in nats; nan, never 0, for a text without a scored token.
+    tokens : (n,) int
+        Scored tokens |y|.
+    windowed : (n,) bool
+        Longer than the model's context, so scored in half-overlapping windows.
     """
 
     total: np.ndarray
@@ -53,17 +368,16 @@ class TextLogProbs:
 
     @property
     def mean(self) -> np.ndarray:
-        """(n,) log Γ(y) / |y| in nats per token (AN eq. 5), nan for an empty text."""
+        """(n,) log Γ(y) / |y| in nats per token (AN eq. 5)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(self.tokens > 0, self.total / self.tokens, np.nan)
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the scores must know: how many texts were empty or longer than the model's context."""
-        empty, long = int((self.tokens == 0).sum()), int(self.windowed.sum())
+        """How many texts are empty or longer than the model's context."""
         said = [
-            (empty, "without a scored token: excluded (nan)"),
-            (long, "longer than the context: scored in windows"),
+            (int((self.tokens == 0).sum()), "without a scored token: excluded (nan)"),
+            (int(self.windowed.sum()), "longer than the context: scored in windows"),
         ]
         return [f"{n} of {len(self.tokens)} texts {what}." for n, what in said if n]
 
@@ -76,157 +390,90 @@ def score_texts(
     *,
     share_prefixes: bool | None = None,
 ) -> TextLogProbs:
-    """Log-probability log Γ(y) and number of tokens |y| of every text; equal texts are scored once.
+    """Log-probability log Γ(y) and number of tokens |y| of every text.
 
-    Where texts begin alike, each distinct prefix is read once (`packed`): the same numbers, so the same signature.
-
-    What the score store knows is not computed again (`scoring.memo`). A score has the bits of the batch in which it was
-    computed; the size of a batch, and the other texts in it, move it by at most 2e-6 nats per token.
+    Equal texts are scored once, cached scores are reused, and of texts that begin alike each distinct prefix is read
+    once (`packed`). The other texts in a batch move a score by at most 2e-6 nats per token.
 
     Parameters
     ----------
     texts : n target texts; a blank one gets total nan and 0 tokens.
-    eos : whether the end-of-sequence token is scored (and counted) as well.
-    tokens_per_batch : padded tokens per forward pass; the default suits the device.
-    share_prefixes : None decides by what texts have in common; True shares whatever can be shared, False nothing.
+    eos : bool
+        Whether the end-of-sequence token is scored and counted as well.
+    tokens_per_batch : int or None
+        Padded tokens in a forward pass; by default what suits the device.
+    share_prefixes : bool or None
+        None shares where it pays, True wherever possible, False never.
 
     Raises
     ------
-    DataError where a text is not a string, or `eos` is asked of a model that has no such token; AnhelpersError where
-    the model gives nan, for a text that is not blank.
+    DataError : a value that is not a text, or `eos` for a model without such a token.
+    AnhelpersError : the model returns nan.
     """
     _check(lm, texts, eos)
-    known, there = _kept(lm, texts, eos)
-    if not there.all():
-        missing = [text for text, done in zip(texts, there, strict=True) if not done]
-        known[~there] = _computed(lm, missing, eos, tokens_per_batch, share_prefixes)
-    total, tokens, windowed = known.T
-    return TextLogProbs(total, tokens.astype(np.int64), windowed > 0)
-
-
-def _kept(lm: LanguageModel, texts: Sequence[str], eos: bool) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3) scores that came with the model, and (n,) of which texts; none while no score is looked up."""
-    if lm.kept is None or looks_nothing_up():
-        return np.full((len(texts), 3), np.nan), np.zeros(len(texts), bool)
-    return lm.kept.get(eos, texts)
+    distinct = list(dict.fromkeys(texts))
+    known: dict[str, np.ndarray] = {}
+    if lm.prefilled is not None and not looks_nothing_up():
+        found = ((text, lm.prefilled.get(eos, text)) for text in distinct)
+        known = {text: row for text, row in found if row is not None}
+    if missing := [text for text in distinct if text not in known]:
+        scores = _computed(lm, missing, eos, tokens_per_batch, share_prefixes)
+        known |= zip(missing, scores, strict=True)
+    rows = np.array([known[text] for text in texts]).reshape(-1, 3)
+    return TextLogProbs(rows[:, 0], rows[:, 1].astype(np.int64), rows[:, 2] > 0)
 
 
 def _computed(
     lm: LanguageModel,
-    texts: Sequence[str],
+    texts: list[str],
     eos: bool,
     tokens_per_batch: int | None,
     share_prefixes: bool | None,
 ) -> np.ndarray:
-    """(n, 3) of `score_texts` for texts whose scores did not come with the model."""
-    budget = tokens_per_batch or TOKENS_PER_BATCH[hub.kind(lm.device)]
+    """(n, 3) scores of distinct texts."""
+    most = tokens_per_batch or models.budget(lm.device)
     ids: dict[int, list[int]] = {}
     trees: dict[int, np.ndarray] = {}  # first text of a pack -> where each of its trees ends
 
     def groups(missing: np.ndarray) -> Iterator[list[int]]:
-        ids.update(
-            zip(missing.tolist(), _token_ids(lm, [texts[i] for i in missing], eos), strict=True)
-        )
-        hub.known_ids(ids.values(), lm.model.get_input_embeddings().weight.shape[0], lm.name)
-        shared: set[int] = set()
-        for rows in packed.packs(lm, ids, budget, share_prefixes):
+        some = [texts[i] for i in missing]
+        ids.update(zip(missing.tolist(), _token_ids(lm, some, eos), strict=True))
+        alone = dict(ids)
+        for rows in packed.packs(lm, ids, most, share_prefixes):
             pack = [i for row in rows for i in row]
             trees[pack[0]] = np.cumsum([len(row) for row in rows])
-            shared.update(pack)
+            for i in pack:
+                del alone[i]
             yield pack
-        yield from _groups(
-            {i: text for i, text in ids.items() if i not in shared}, lm.max_tokens, budget
-        )
+        order = sorted(alone, key=lambda i: -len(ids[i]))
+        lengths = [max(1, len(ids[i])) for i in order]
+        yield from ([order[k] for k in batch] for batch in models.batches(lengths, most))
 
     def compute(indices: np.ndarray) -> np.ndarray:
-        sequences, ends = [ids.pop(i) for i in indices.tolist()], trees.pop(int(indices[0]), None)
-        return (
-            _scores(lm, sequences, budget)
-            if ends is None
-            else packed.packed_scores(lm, sequences, ends)
-        )
+        sequences = [ids[i] for i in indices.tolist()]
+        with models.failing_as(lm.name):
+            if (ends := trees.get(int(indices[0]))) is not None:
+                return packed.packed_scores(lm, sequences, ends)
+            return _scores(lm, sequences, most)
 
-    return memo(
-        lm.signature(eos),
-        texts,
-        compute,
-        width=3,
-        groups=groups,
-        what=f"log-probabilities under {lm.name}",
-        recipe=loaded_recipe("naturalness.lm:made", lm, eos=eos, share_prefixes=share_prefixes),
-        detail=lambda indices: (budget, trees.get(int(indices[0]))),
-        possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 0] < np.inf),
-    )
-
-
-def score_call(
-    lm: LanguageModel, texts: Sequence[str], eos: bool, budget: int, ends: Sequence[int] | None
-) -> np.ndarray:
-    """(m, 3) for the texts of one call of `score_texts`, bit for bit: log-probability, scored tokens, in windows.
-
-    Parameters
-    ----------
-    ends : where each tree of a pack ends; None for texts that are read whole.
-    """
-    ids = _token_ids(lm, texts, eos)
-    return _scores(lm, ids, budget) if ends is None else packed.packed_scores(lm, ids, ends)
-
-
-def made(
-    name: str, revision: str | None, eos: bool, share_prefixes: bool | None, **options: Any
-) -> Made:
-    """The scores of `score_texts` on a worker, as its recipe says; a call's own batches where they are given.
-
-    Parameters
-    ----------
-    name, revision : as in `load_lm`. eos, share_prefixes : as in `score_texts`. options : of `load_lm`.
-    """
-    lm = load_lm(name, revision, **options)
-
-    def compute(texts: list[str], detail: Any) -> np.ndarray:
-        if detail is not None:
-            return score_call(lm, texts, eos, *detail)
-        scores = score_texts(lm, texts, eos, share_prefixes=share_prefixes)
-        return np.stack([scores.total, scores.tokens, scores.windowed], 1)
-
-    return Made(lm.signature(eos), lm.device, compute)
+    what = f"log-probabilities under {lm.name}"
+    return memo(lm.signature(eos), texts, compute, width=3, groups=groups, what=what)
 
 
 def _check(lm: LanguageModel, texts: Sequence[str], eos: bool) -> None:
-    """A DataError for the first that is no text, or for an end of sequence that the model does not know."""
     checks.texts("texts", texts)
     if eos and not lm.ends:
-        raise DataError(f"{lm.name} has no end-of-sequence token; leave eos=False.")
-
-
-def _groups(ids: Mapping[int, Sequence[int]], longest: int, budget: int) -> Iterator[list[int]]:
-    """Texts that are scored together, longest first, so that padding is small and memory runs out at once or never.
-
-    Without the texts of the first groups the others are as before: what the store's `memo` asks for.
-    """
-    group: list[int] = []
-    rows = width = 0
-    for i in sorted(ids, key=lambda i: -len(ids[i])):
-        windows = 1 + len(range(longest - longest // 2, len(ids[i]) - longest // 2, longest // 2))
-        if group and (rows + windows) * width > budget:
-            yield group
-            group, rows = [], 0
-        width = width if group else min(len(ids[i]), longest)
-        group.append(i)
-        rows += windows
-    if group:
-        yield group
+        raise DataError(f"eos: {lm.name} has no end-of-sequence token.")
 
 
 def _scores(lm: LanguageModel, ids: Sequence[Sequence[int]], budget: int) -> np.ndarray:
-    """(m, 3) for the texts of a group: log-probability, scored tokens, whether in windows."""
+    """(m, 3) for the texts of a batch: log-probability, scored tokens, whether in windows."""
     total, tokens, windows = np.zeros((3, len(ids)))
     parts = list(_windows(ids, lm.max_tokens))
-    for rows in batches([len(window) for _, window, _ in parts], budget):
-        batch = [parts[row] for row in rows]
-        for (owner, window, skip), logprobs in zip(
-            batch, _forward(lm, [w for _, w, _ in batch]), strict=True
-        ):
+    for rows in models.batches([len(window) for _, window, _ in parts], budget):
+        scored = _forward(lm, [parts[row][1] for row in rows])
+        for row, logprobs in zip(rows, scored, strict=True):
+            owner, window, skip = parts[row]
             total[owner] += logprobs[skip:].sum()
             tokens[owner] += len(window) - 1 - skip
             windows[owner] += 1
@@ -235,16 +482,15 @@ def _scores(lm: LanguageModel, ids: Sequence[Sequence[int]], budget: int) -> np.
 
 
 def lm_tokens(lm: LanguageModel, texts: Sequence[str], eos: bool = True) -> list[tuple[str, ...]]:
-    """The tokens of each text that `score_texts` scores, as the tokenizer writes them; none for a blank text."""
+    """The tokens of each text that `score_texts` scores; none for a blank text."""
     _check(lm, texts, eos)
-    return [
-        tuple(lm.tokenizer.convert_ids_to_tokens(ids[1:])) for ids in _token_ids(lm, texts, eos)
-    ]
+    ids = _token_ids(lm, texts, eos)
+    return [tuple(lm.tokenizer.convert_ids_to_tokens(one[1:])) for one in ids]
 
 
 def _token_ids(lm: LanguageModel, texts: Sequence[str], eos: bool) -> list[list[int]]:
-    """Context token once, the text as text (a literal "</s>" in it is no special token), EOS if asked; blank: []."""
-    ids = hub.plain_ids(lm.tokenizer, texts)
+    """Context token, the text, EOS if scored; a literal "</s>" is text; none for a blank text."""
+    ids = models.plain_ids(lm.tokenizer, texts)
     before = [] if lm.context_token is None else [lm.context_token]
     after = [lm.tokenizer.eos_token_id] if eos else []
     return [
@@ -255,7 +501,7 @@ def _token_ids(lm: LanguageModel, texts: Sequence[str], eos: bool) -> list[list[
 def _windows(
     ids: Sequence[Sequence[int]], longest: int
 ) -> Iterator[tuple[int, Sequence[int], int]]:
-    """(text, ids, predictions to skip): whole texts, or windows overlapping by half; each token is scored once."""
+    """(text, ids, predictions to skip): whole texts, or windows overlapping by half."""
     half = longest // 2
     for owner, sequence in enumerate(ids):
         if len(sequence) > 1:
@@ -265,35 +511,29 @@ def _windows(
 
 
 def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:
-    """Log-probability of every token after the first, per sequence, float64 values of a float32 log-softmax.
+    """Log-probability of every token after the first, per sequence.
 
-    Padding stands on the right and attention is causal, so no mask is needed; logits are made for real positions only.
+    Attention is causal and padding is on the right, so no mask is needed.
     """
-    # not the pad token: some models hide it by themselves
-    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0
-    x, real = padded(batch, fill, lm.device)
+    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0  # some models hide their pad token themselves
+    x, real = models.padded(batch, fill, lm.device)
     flat = lm.log_probs(x[:, :-1], real[:, 1:], x[:, 1:][real[:, 1:]])
     return np.split(flat, np.cumsum([len(one) - 1 for one in batch[:-1]]))
 
 
 def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:
-    """-log2 Γ(y) over the bytes of y in UTF-8, end of text included, as a metric: lower is more natural.
+    """-log2 Γ(y) over the bytes of y in UTF-8, end of text included: lower is more natural.
 
-    Comparable between models of any tokens, as a mean per token is not. A corpus has all its bits over all its bytes.
-    Blank texts are nan. `trg_lang` as in `lpp_metric`.
+    Comparable between models of different tokens. A corpus has all its bits over all its bytes; blank texts are nan.
+    `trg_lang` as in `lpp_metric`.
     """
     eos = lm.ends
     signature = f"bpb|{lpp_metric(lm, eos, trg_lang).signature.removeprefix('lpp|')}"
 
     def count(hyps: Sequence[str], refs: Any = None, segment: Any = None) -> np.ndarray:
-        scores = score_texts(lm, hyps, eos)
-        for sentence in scores.notes:
-            note(f"bits per byte under {lm.name}: {sentence}")
-        sizes = np.array(
-            [len(text.encode("utf-8", "surrogatepass")) for text in hyps], dtype=np.float64
-        )
-        blank = np.isnan(scores.total)
-        return np.where(blank[:, None], 0.0, np.stack([-scores.total / np.log(2), sizes], 1))
+        bits = -score_texts(lm, hyps, eos).total / np.log(2)
+        sizes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in hyps], float)
+        return np.where(np.isnan(bits)[:, None], 0.0, np.stack([bits, sizes], 1))
 
     def score_count(counts: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):
@@ -317,19 +557,18 @@ def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metr
 
 
 def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None) -> Metric:
-    """-log Γ(y)/|y| in nats per token as a metric: lower is more natural (AN §5.1); blank texts are nan.
+    """-log Γ(y)/|y| in nats per token as a metric: lower is more natural (AN §5.1).
 
-    How many texts were blank or longer than the model's context is told on stderr. `trg_lang` is the language of the
-    texts: a DataError where the model is known to know another one only.
+    Blank texts are nan; their number, and that of texts scored in windows, is noted on stderr.
+
+    Parameters
+    ----------
+    trg_lang : str or None
+        Language of the texts; a DataError if the model knows another one only.
     """
-    lang = short_code(trg_lang or "und")
-    if lm.language and lang not in ("und", short_code(lm.language)):
-        other = bundled_too(f"lm/{lang}-small", lang, f"{lang}-small (--lm bundled)")
-        raise DataError(
-            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; {other}name "
-            "another language model (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers "
-            "train-lm), or measure naturalness without one (anhelpers score -m mattr)."
-        )
+    if lm.language and short_code(trg_lang or "und") not in ("und", short_code(lm.language)):
+        known = f"the language of {lm.name}, {lm.language}"
+        raise DataError(f"target language: got '{trg_lang}', expected {known}.")
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
@@ -353,10 +592,10 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
 
 
 def named_lpp(asked: Asked) -> Metric:
-    """`lpp_metric` as the table of metrics asks for it."""
+    """The maker of `lpp_metric` in the table of metrics."""
     return lpp_metric(asked.lm, trg_lang=asked.lang)
 
 
 def named_bpb(asked: Asked) -> Metric:
-    """`bits_per_byte_metric` as the table of metrics asks for it."""
+    """The maker of `bits_per_byte_metric` in the table of metrics."""
     return bits_per_byte_metric(asked.lm, asked.lang)

@@ -1,37 +1,40 @@
-"""From log-probabilities to naturalness: LPP(Q), and its distance to text written in the language (AN §5.1)."""
+"""LPP(Q), its distance to LPP(R) of text written in the language, and R itself (AN §5.1)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..data.schema import TestSet
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import few_clusters, moves_variance, student
-from ..metrics import LPP_DISTANCE
+from ..metrics import LPP_DISTANCE, Asked, Metric
+from ..stats import clusters_of
 
-__all__ = [
-    "LppDistance",
-    "lpp",
-    "lpp_distance",
-]
+if TYPE_CHECKING:
+    from .lm import LanguageModel
 
 
 @dataclass(frozen=True)
 class LppDistance:
-    """D(Q,R) = |LPP(Q) - LPP(R)| in nats per token, with 95 % intervals; N(Q) = -D(Q,R).
+    """D(Q, R) = |LPP(Q) - LPP(R)| in nats per token, with 95 % intervals; N(Q) = -D(Q, R).
 
     Parameters
     ----------
-    lpp_q, lpp_r : mean negative log-probability per token, nats.
-    gap : LPP(Q) - LPP(R) with its sign: where it is negative, a lower perplexity makes a system LESS natural by this D.
-        Its n are texts of Q, its n_r texts of R; n_docs and docs_r their documents, 0 where they are not known, or hold
-        one text each, and texts were taken as independent. n_effective is of the side that has fewer.
+    lpp_q, lpp_r : float
+        Mean negative log-probability per token, nats.
+    gap : Estimate
+        LPP(Q) - LPP(R) with its sign; where it is negative, a lower perplexity is LESS natural by this D. n and n_docs
+        count texts and documents of Q, n_r and docs_r those of R; 0 documents: texts are taken as independent.
     """
 
     lpp_q: float
@@ -40,16 +43,15 @@ class LppDistance:
 
     @property
     def distance(self) -> Estimate:
-        """D, whose interval is the |gap| of all gaps in theirs, so that it covers at least as often."""
+        """D, with the |gap| of all gaps in the interval of the gap, so it covers at least as often."""
         low, high = self.gap.interval
-        nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
         signed = f"signed gap {self.gap.value:+.3f}"
         signed += ", more probable than R" if self.gap.value < 0 else ""
         return replace(
             self.gap,
             name=LPP_DISTANCE,
             value=abs(self.gap.value),
-            low=nearest,
+            low=0.0 if low < 0 < high else min(abs(low), abs(high)),
             high=max(abs(low), abs(high)),
             bias=f"{signed}; biased upwards near 0",
         )
@@ -58,20 +60,13 @@ class LppDistance:
         means = f"LPP(Q) {self.lpp_q:.3f}, LPP(R) {self.lpp_r:.3f}"
         return f"{means}, D = {abs(self.gap.value):.3f}, {self.gap.text(3)}"
 
-    @property
-    def warning(self) -> str | None:
-        """A plain sentence where LPP(Q) < LPP(R), else None."""
-        if self.gap.value >= 0:
-            return None
-        return (
-            f"LPP(Q) = {self.lpp_q:.3f} is below LPP(R) = {self.lpp_r:.3f} nats per token: under "
-            "this D a still lower perplexity is LESS natural, and the most probable candidates "
-            "are not the most natural ones."
-        )
-
 
 def lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
-    """(LPP, standard error, n): the mean over sentences of -log Γ(y)/|y|, in nats per token; nan is left out of n.
+    """(LPP, standard error, n): the mean over sentences of -log Γ(y)/|y|, in nats per token.
+
+    Parameters
+    ----------
+    mean_logprobs : (N,) log-probability per token of each text; nan is left out of n.
 
     >>> lpp([-2.0, -4.0])
     (3.0, 1.0, 2)
@@ -79,7 +74,7 @@ def lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
     values = -np.asarray(mean_logprobs, dtype=np.float64)
     values = values[~np.isnan(values)]
     if len(values) < 2:
-        raise DataError(f"LPP needs at least 2 scored texts, got {len(values)}.")
+        raise DataError(f"LPP: got {len(values)} scored texts, expected at least 2.")
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values)
 
 
@@ -91,38 +86,40 @@ def lpp_distance(
     docs_r: Sequence | np.ndarray | None = None,
     paired: bool = False,
 ) -> LppDistance:
-    """D(Q, R) = |LPP(Q) - LPP(R)| of a system's outputs and monolingual text, from each text's mean log-probability.
+    """D(Q, R) = |LPP(Q) - LPP(R)| of a system's outputs and monolingual text.
 
-    The texts of a document share topic and style, so the error is that of the documents' sums (linearised), and the
-    interval Student's t with Welch's degrees of freedom in `intervals.effective` documents. R is a sample, too.
+    The error is that of the documents' sums (linearised), since texts of a document share topic and style; the interval
+    is Student's t with Welch's degrees of freedom in `intervals.effective` documents.
 
     Parameters
     ----------
-    q_mean_logprobs, r_mean_logprobs : (N,) and (M,) mean log-probability per token of each text, nats; nan: not scored.
-    docs_q, docs_r : (N,) and (M,) document of each text; None: not known. Then the texts count as independent, which
-        makes the interval too short where they are not.
-    paired : R translates the sources of Q, such as a human reference: a document of the same name is the same one in
-        both, and what it adds to both means cancels. False: the two are samples by themselves.
+    q_mean_logprobs, r_mean_logprobs : (N,) and (M,)
+        Mean log-probability per token of each text, nats; nan: not scored.
+    docs_q, docs_r : (N,) and (M,)
+        Document of each text. None takes texts as independent, and the interval is too short where they are not.
+    paired : bool
+        R translates the sources of Q: documents of the same name are the same in both, and what one adds to both means
+        cancels.
 
     Raises
     ------
-    DataError for fewer than 2 scored texts or documents on a side, or paired texts without their documents.
+    DataError : fewer than 2 scored texts or documents on a side, or paired texts without documents.
 
     >>> d = lpp_distance([-2.0, -4.0], [-5.0, -5.0])
     >>> d.distance.value, d.gap.value
     (2.0, -2.0)
     >>> two = lpp_distance([-2.0, -2.2, -4.0, -4.4], [-5.0, -5.0], docs_q=["a", "a", "b", "b"])
-    >>> round(two.gap.se, 3), two.gap.n_docs, two.gap.docs_r  # two documents: half the difference of their means
+    >>> round(two.gap.se, 3), two.gap.n_docs, two.gap.docs_r  # half the difference of two means
     (1.05, 2, 0)
     """
     if paired and (docs_q is None or docs_r is None):
-        raise DataError("paired texts need the documents of both sides: give docs_q and docs_r.")
+        raise DataError("paired: expected docs_q and docs_r.")
     lpp_q, moves_q, of_q = _moves(q_mean_logprobs, docs_q, "docs_q")
     lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r")
-    both = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))] if paired else []
-    variance, counting = np.array(
-        [moves_variance(*side) for side in both or [(moves_q, of_q), (moves_r, of_r)]]
-    ).T
+    sides = [(moves_q, of_q), (moves_r, of_r)]
+    if paired:
+        sides = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))]
+    variance, counting = np.array([moves_variance(*side) for side in sides]).T
     se, gap = math.sqrt(variance.sum()), lpp_q - lpp_r
     share = variance / variance.sum() if se else np.ones_like(variance)
     freedom = 1 / float((share**2 / np.maximum(1.0, counting - 1)).sum())
@@ -130,8 +127,7 @@ def lpp_distance(
     n_q, n_r = len(of_q), len(of_r)
     m_q, m_r = (_n_documents(of) for of in (of_q, of_r))
     fewest = float(counting.min())
-    sides = ((n_q, m_q), (n_r, m_r))
-    few = min((m, "documents") if m else (n, "texts") for n, m in sides)
+    few = min((m, "documents") if m else (n, "texts") for n, m in ((n_q, m_q), (n_r, m_r)))
     signed = Estimate(
         "signed gap LPP(Q) − LPP(R)",
         gap,
@@ -154,21 +150,194 @@ def lpp_distance(
 def _moves(
     mean_logprobs: ArrayLike, docs: Sequence | np.ndarray | None, name: str
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """(LPP, how far each scored text moves it, the document of each scored text: itself where none is known)."""
+    """(LPP, how far each scored text moves it, the document of each scored text)."""
     value, _, n = lpp(mean_logprobs)
     values = -np.asarray(mean_logprobs, dtype=np.float64)
     of = np.arange(len(values)) if docs is None else np.asarray(docs)
     checks.same_length(**{"log-probabilities": values, name: of})
     there = ~np.isnan(values)
     if len(set(of[there].tolist())) < 2:
-        raise DataError(
-            f"{name} names one document, and an interval needs at least 2: without it, texts count "
-            "as independent."
-        )
+        raise DataError(f"{name}: got one document, expected 2. Omit it for independent texts.")
     return value, (values[there] - value) / n, of[there]
 
 
 def _n_documents(of: np.ndarray) -> int:
-    """0 where each text is a document by itself, and so taken as independent."""
+    """0 where each text is a document of its own."""
     n = len(np.unique(of))
     return 0 if n == len(of) else n
+
+
+@dataclass(frozen=True)
+class Mono:
+    """R: texts that people wrote in the target language, not translations.
+
+    Parameters
+    ----------
+    texts : at least 2 texts.
+    origin : str
+        Where they are from.
+    """
+
+    texts: tuple[str, ...]
+    origin: str = "given"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", tuple(checks.texts("texts of R", self.texts)))
+        if len(self.texts) < 2:
+            raise DataError(f"R ({self.origin}): got {len(self.texts)} texts, expected 2 or more.")
+
+    @property
+    def signature(self) -> str:
+        """12 hex digits of the texts' sha256, and their number."""
+        listed = "\n".join(self.texts).encode("utf-8", "surrogatepass")
+        return f"R:{sha256(listed).hexdigest()[:12]}|lines:{len(self.texts)}"
+
+
+def score_mono(metric: Metric, mono: Mono) -> tuple[Estimate, np.ndarray]:
+    """The mean score of R with a 95 % interval, and the (M,) scores; higher is better.
+
+    The interval is Student's t over the texts, taken as independent.
+
+    Parameters
+    ----------
+    metric : Metric
+        With segment scores, and without sources or references.
+
+    Raises
+    ------
+    DataError : another kind of metric, or fewer than 2 texts with a score.
+    """
+    if metric.score_segments is None or metric.needs:
+        raise DataError(f"R: got {metric.name}, expected a metric that scores a text by itself.")
+    scores = metric.oriented(metric.score_segments(mono.texts))
+    there = scores[~np.isnan(scores)]
+    if (n := len(there)) < 2:
+        raise DataError(f"R ({mono.origin}): got {n} texts with a score, expected 2 or more.")
+    mean = float(there.mean())
+    variance, counting = moves_variance((there - mean) / n, np.arange(n))
+    low, high = np.clip(student(mean, variance**0.5, counting), *metric.oriented_bounds).tolist()
+    estimate = Estimate(
+        "R",
+        mean,
+        low=low,
+        high=high,
+        se=variance**0.5,
+        n=n,
+        of="texts",
+        n_effective=counting,
+        left_out=len(scores) - n,
+        unit=metric.unit,
+        signature=f"{metric.signature}|{mono.signature}",
+        bias="unbiased",
+        caution=few_clusters(n, "texts"),
+    )
+    return estimate, scores
+
+
+def lpp_gaps(
+    logprobs: np.ndarray,
+    systems: Sequence[str],
+    r_mean_logprobs: ArrayLike,
+    docs: Sequence | np.ndarray,
+) -> dict[str, LppDistance]:
+    """System -> D(Q, R) of those with scored texts in at least 2 documents.
+
+    Parameters
+    ----------
+    logprobs : (N, k) mean log-probability per token of each output, nats; nan: not scored.
+    r_mean_logprobs : (M,) of the texts of R, taken as independent.
+    docs : (N,) what is resampled, `stats.clusters_of`.
+    """
+    docs, found = np.asarray(docs), {}
+    for system, column in zip(systems, logprobs.T, strict=True):
+        if len(set(docs[~np.isnan(column)].tolist())) > 1:
+            found[system] = lpp_distance(column, r_mean_logprobs, docs_q=docs)
+    return found
+
+
+def lpp_distance_metric(
+    lm: LanguageModel, mono: Mono | None, trg_lang: str | None = None
+) -> Metric:
+    """D(Q, R) = |LPP(Q) - LPP(R)| as a metric of whole corpora; oriented it is AN's N(Q) = -D.
+
+    Resampling outputs takes LPP(R) as fixed; `system_distances` and `plane.with_mono` resample R as well.
+
+    Parameters
+    ----------
+    trg_lang : language of the texts, as in `lm.lpp_metric`.
+
+    References
+    ----------
+    Flamich et al. 2025, §5.1, eq. 2.
+    """
+    from .lm import lpp_metric
+
+    if mono is None:
+        raise DataError(f"{LPP_DISTANCE}: expected R, texts written in the language (--mono FILE).")
+    metric = lpp_metric(lm, trg_lang=trg_lang)
+    of_text: Any = metric.score_segments
+
+    @cache
+    def lpp_r() -> float:
+        return lpp(-of_text(mono.texts))[0]
+
+    def count(hyps: Sequence[str], refs: Any = None, segment: Any = None) -> np.ndarray:
+        logprobs = -of_text(hyps)
+        there = ~np.isnan(logprobs)
+        return np.stack([np.where(there, logprobs, 0.0), there], 1)
+
+    def score_count(counts: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return np.abs(-counts[..., 0] / counts[..., 1] - lpp_r())
+
+    return Metric(
+        LPP_DISTANCE,
+        f"|LPP(Q) − LPP(R)| under {lm.name}",
+        "nats per token",
+        False,
+        (),
+        f"{metric.signature}|{mono.signature}".replace("lpp|", f"{LPP_DISTANCE}|", 1),
+        None,
+        lambda hyps, refs=None, srcs=None: float(score_count(count(hyps).sum(0))),
+        count=count,
+        score_count=score_count,
+        skips_blank=True,
+        praise="nearer to R",
+        bounds=(0.0, np.inf),
+    )
+
+
+def named(asked: Asked) -> Metric:
+    """The maker of `lpp_distance_metric` in the table of metrics."""
+    return lpp_distance_metric(asked.lm, asked.mono, asked.lang)
+
+
+def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, Estimate]:
+    """System -> D(Q, R) in nats per token; the interval resamples documents of Q and texts of R.
+
+    nan for a system with fewer than 2 scored outputs.
+
+    References
+    ----------
+    Flamich et al. 2025, §5.1.
+    """
+    from .lm import lpp_metric
+
+    signature = lpp_distance_metric(lm, mono, test.trg_lang).signature
+    score: Any = lpp_metric(lm, trg_lang=test.trg_lang).score_segments
+    texts = [*mono.texts, *(text for hyps in test.systems.values() for text in hyps)]
+    of_r, of_q = np.split(-score(texts), [len(mono.texts)])
+    columns = of_q.reshape(len(test.systems), -1)
+    gaps = lpp_gaps(columns.T, list(test.systems), of_r, clusters_of(test.docs))
+    found = {}
+    for system, column in zip(test.systems, columns, strict=True):
+        lacking = Estimate(
+            LPP_DISTANCE,
+            np.nan,
+            n=int((~np.isnan(column)).sum()),
+            bias="needs 2 scored outputs",
+            unit="nats per token",
+        )
+        of = gaps[system].distance if system in gaps else lacking
+        found[system] = replace(of, signature=signature)
+    return found

@@ -1,4 +1,4 @@
-"""A kernel for texts, the cosine of their character n-grams, and MMD² between a system's outputs and human text."""
+"""A kernel for texts, the cosine of their character n-grams, and MMD² of a system and human text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from ..divergences.mmd import mmd2
 from ..errors import DataError
 from ..estimate import Estimate
 
-__all__ = ["ORDERS", "ngram_features", "ngram_signature", "text_mmd"]
-
 ORDERS = (1, 2, 3, 4, 5)
 """Lengths of the n-grams: from characters to about a word."""
 
@@ -22,26 +20,21 @@ ORDERS = (1, 2, 3, 4, 5)
 def ngram_features(
     texts: Sequence[str], orders: Sequence[int] = ORDERS, *, normalise: bool = True
 ) -> sparse.csr_array:
-    """Each text as the counts of its character n-grams, exact and not hashed, so that x · y is how alike two texts are.
+    """Counts of the character n-grams of texts, so that x · y is the similarity of two texts.
 
-    Case and punctuation count; white space is folded to one space, and none stands at the ends.
+    Case and punctuation count; white space becomes one space, and is removed at both ends.
 
     Parameters
     ----------
-    texts : N texts. Those to be compared must be given in one call: the columns are the n-grams of these texts.
-    orders : lengths of the n-grams, each at least 1.
-    normalise : each order's counts are scaled to unit length and then the whole row, so that x · y is the mean over
-        orders of the cosine of two texts' counts, in [0, 1]; without it the frequent short n-grams would decide alone.
-        (A text shorter than n has no n-gram of order n, and the orders that it has count more.) False: the counts.
+    texts : N texts. Give those to be compared in one call: the columns are the n-grams of these texts.
+    orders : distinct lengths of the n-grams, from 1.
+    normalise : bool
+        Scale each order's counts, then the row, to unit length, so that x · y is the mean over orders of the cosine of
+        two texts' counts, in [0, 1]; otherwise the frequent short n-grams would decide. False: the counts.
 
     Returns
     -------
-    (N, F) float64 CSR of F different n-grams, order after order. A text without any n-gram, such as a blank one, has
-    an empty row.
-
-    Raises
-    ------
-    DataError for orders that are not distinct whole numbers from 1.
+    (N, F) float64 CSR, order after order. A text without an n-gram has an empty row.
 
     References
     ----------
@@ -50,32 +43,30 @@ def ngram_features(
     >>> ngram_features(["aba", "ba"], [2], normalise=False).toarray().tolist()  # ab, ba
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    _check_orders(orders)
+    if not orders or len(set(orders)) < len(orders) or any(n != int(n) or n < 1 for n in orders):
+        raise DataError(f"orders: got {tuple(orders)}, expected distinct whole numbers from 1.")
     symbols, row, left = _symbols([" ".join(text.split()) for text in texts])
     alphabet = int(symbols.max(initial=-1)) + 1
     at, grams, blocks = np.arange(len(symbols)), symbols, {}
     for n in range(1, max(orders) + 1):
         names, grams = np.unique(grams, return_inverse=True)
         if n in orders:
-            blocks[n] = _counts(row[at], grams, (len(texts), len(names)), unit=normalise)
-        longer = np.flatnonzero(left[at] > n)  # a longer n-gram is this one and the symbol after it
+            cells = (np.ones(len(at)), (row[at], grams))
+            counts = sparse.coo_array(cells, shape=(len(texts), len(names))).tocsr()
+            blocks[n] = _unit_rows(counts) if normalise else counts
+        longer = np.flatnonzero(left[at] > n)  # a longer n-gram is this one and the next symbol
         at = at[longer]
         grams = grams[longer] * alphabet + symbols[at + n]
     features = sparse.hstack([blocks[n] for n in orders], format="csr")
     return _unit_rows(features) if normalise else features
 
 
-def ngram_signature(orders: Sequence[int] = ORDERS) -> str:
-    """What `ngram_features` does, for signatures."""
-    return f"chars:{'+'.join(map(str, orders))}|case:mixed|space:folded|norm:order+text"
-
-
 def text_mmd(hyps: Sequence[str], mono: Sequence[str], orders: Sequence[int] = ORDERS) -> Estimate:
     """MMD² of a system's outputs and text of the language under the kernel of character n-grams.
 
-    It is the squared distance of the mean profiles of n-grams, 0 for equal means, so it sees spelling, words and short
-    phrases, and neither longer order nor meaning. Topic and sentence length set it apart from 0 as well: compare a
-    system with the human reference of the same sources against the same `mono`.
+    It is the squared distance of the mean profiles of n-grams, so it measures spelling, words and short phrases, not
+    longer order or meaning. Topic and sentence length change it too: compare a system with the human reference of the
+    same sources against the same `mono`.
 
     Parameters
     ----------
@@ -85,9 +76,8 @@ def text_mmd(hyps: Sequence[str], mono: Sequence[str], orders: Sequence[int] = O
 
     Returns
     -------
-    Estimate without unit, in about [0, 2], unbiased: it may be negative and stays so. Its error and interval are those
-    of `divergences.mmd.mmd2`, which takes texts as independent; `permutation_test` on the rows of
-    `ngram_features([*hyps, *mono])` adds an exact p-value.
+    Estimate without unit, unbiased, so it may be negative, with the error and interval of `divergences.mmd.mmd2`,
+    which takes texts as independent.
 
     References
     ----------
@@ -97,35 +87,21 @@ def text_mmd(hyps: Sequence[str], mono: Sequence[str], orders: Sequence[int] = O
     there = np.diff(features.indptr) > 0
     x, y = features[: len(hyps)][there[: len(hyps)]], features[len(hyps) :][there[len(hyps) :]]
     if min(x.shape[0], y.shape[0]) < 2:
-        raise DataError(
-            f"{x.shape[0]} texts of the system and {y.shape[0]} of the reference; at least 2 are "
-            "needed."
-        )
+        raise DataError(f"texts: got {x.shape[0]} and {y.shape[0]}, expected at least 2 of each.")
     estimate = mmd2(x, y, linear())
-    parts = f"{ngram_signature(orders)}|{estimate.signature}"
-    return replace(estimate, name="MMD² of n-grams", signature=parts, left_out=int((~there).sum()))
-
-
-def _check_orders(orders: Sequence[int]) -> None:
-    if not orders or len(set(orders)) < len(orders) or any(n != int(n) or n < 1 for n in orders):
-        raise DataError(f"orders are {tuple(orders)}: give distinct whole numbers from 1.")
+    parts = f"chars:{'+'.join(map(str, orders))}|case:mixed|space:folded|norm:order+text"
+    signature = f"{parts}|{estimate.signature}"
+    left_out = int((~there).sum())
+    return replace(estimate, name="MMD² of n-grams", signature=signature, left_out=left_out)
 
 
 def _symbols(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For every character of all texts in a row: its number, the text it is in, and how many are left from it on."""
+    """For every character of all texts: its number, its text, and the characters left from it on."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
     symbols = np.unique(codes, return_inverse=True)[1].astype(np.int64)
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(codes))
     return symbols, np.repeat(np.arange(len(texts)), lengths), left
-
-
-def _counts(
-    row: np.ndarray, column: np.ndarray, shape: tuple[int, int], unit: bool
-) -> sparse.csr_array:
-    """How often each column occurs in each row; equal pairs are added up."""
-    counts = sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape).tocsr()
-    return _unit_rows(counts) if unit else counts
 
 
 def _unit_rows(features: sparse.csr_array) -> sparse.csr_array:
