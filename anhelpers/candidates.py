@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -346,7 +347,7 @@ def mbr_utility(
         raise DataError(f"source {alone[0]}: got one candidate, expected two. Leave it out.")
     found = np.empty(len(cands))
     ends = np.cumsum([0, *cands.n_candidates])
-    for s, (start, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for s, (start, end) in enumerate(pairwise(ends)):
         copies: Counter[str] = Counter()
         own = cands.texts[start:end]
         for text, times in zip(own, cands.multiplicity[start:end].tolist(), strict=True):

@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import checks
-from .data.sets import bundled
+from .data.fetch import bundled
 from .errors import AnhelpersError, DataError, need
 
 T = TypeVar("T")
+DTYPES = ("float32", "bfloat16", "float16")
 LONGEST = 4096  # tokens; some models name no limit, and attention grows with its square
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}
 """Padded tokens in a forward pass, by the kind of device; on a CPU a larger batch leaves the cache."""
@@ -165,7 +166,7 @@ def load_network(place: Place, auto: str, dtype: str = "float32") -> Any:
         Class of transformers, such as "AutoModelForCausalLM".
     dtype : {"float32", "bfloat16", "float16"}
     """
-    checks.one_of(dtype, ("float32", "bfloat16", "float16"), "dtype")
+    checks.one_of(dtype, DTYPES, "dtype")
     torch, transformers = (need(name, "loading a model") for name in ("torch", "transformers"))
     options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
     options |= {"trust_remote_code": False, "use_safetensors": True}

@@ -6,8 +6,10 @@ Multilingual models have language codes of their own; a plain one such as "de" i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,11 @@ from . import checks, models
 from .data.languages import MEMBERS, base
 from .errors import DataError, need
 from .metrics import signature_of
-from .scoring.memo import memo
+from .scoring.cache import cached, groups
 
 _CODE = re.compile(r"[a-z]{2,3}_[A-Za-z]{2,4}")  # de_DE, en_XX, deu_Latn
 LOGITS_PER_BATCH = {"cpu": 2**24, "cuda": 2**29}  # 64 MiB and 2 GiB of float32
 ROWS = {"cpu": 64, "cuda": 1024}  # of log-softmax at a time: on a CPU they stay in its cache
-TARGETS_PER_CALL = 1024  # a source with more targets is encoded again
 
 Pair = tuple[Sequence[int], Sequence[int]]
 
@@ -307,27 +308,13 @@ def score_pairs(
     checks.texts("srcs", srcs)
     checks.texts("trgs", trgs)
     checks.same_length(srcs=srcs, trgs=trgs)
-    pairs = list(zip(srcs, trgs, strict=True))
-    most = tokens_per_batch or models.budget(mt.device)
-    ids: dict[int, Pair] = {}
-
-    def groups(missing: np.ndarray) -> Iterator[list[int]]:
-        if not len(missing):
-            return
-        some = [pairs[i] for i in missing]
-        sources, targets = (list(dict.fromkeys(side)) for side in zip(*some, strict=True))
-        of_src = dict(zip(sources, mt.source_ids(sources), strict=True))
-        of_trg = dict(zip(targets, mt.target_ids(targets), strict=True))
-        ids.update((i, (of_src[pairs[i][0]], of_trg[pairs[i][1]])) for i in missing.tolist())
-        yield from _calls(ids, most)
-
-    def compute(indices: np.ndarray) -> np.ndarray:
-        with models.failing_as(mt.name):
-            return _scores(mt, [ids[i] for i in indices.tolist()], most)
-
-    what = f"log-probabilities under {mt.name}"
-    total, tokens, too_long, unknown = memo(
-        mt.signature(), pairs, compute, width=4, groups=groups, what=what
+    total, tokens, too_long, unknown = cached(
+        mt.signature(),
+        list(zip(srcs, trgs, strict=True)),
+        partial(_computed, mt, tokens_per_batch or models.budget(mt.device)),
+        width=4,
+        batches=groups(itemgetter(0)),
+        what=f"log-probabilities under {mt.name}",
     ).T
     return PairLogProbs(total, tokens.astype(np.int64), too_long > 0, unknown.astype(np.int64))
 
@@ -338,48 +325,35 @@ def target_tokens(mt: TranslationModel, trgs: Sequence[str]) -> list[tuple[str, 
     return [tuple(mt.tokenizer.convert_ids_to_tokens(ids)) for ids in mt.target_ids(trgs)]
 
 
-def _calls(ids: dict[int, Pair], budget: int) -> Iterator[list[int]]:
-    """Indices of pairs to score together: sources of similar length with all their targets."""
-    call: list[int] = []
-    sources: set[tuple[int, ...]] = set()
-    longest = 0
-    for i in sorted(ids, key=lambda i: (-len(ids[i][0]), ids[i][0], -len(ids[i][1]), i)):
-        source = tuple(ids[i][0])
-        full = (len(sources | {source})) * longest > budget or len(call) == TARGETS_PER_CALL
-        if call and full:
-            yield call
-            call, sources = [], set()
-        longest = longest if call else len(source)
-        call.append(i)
-        sources.add(source)
-    if call:
-        yield call
+def _computed(mt: TranslationModel, budget: int, pairs: list[tuple[str, str]]) -> np.ndarray:
+    """(m, 4) per pair: log-probability, target tokens, whether too long, unknown target tokens."""
+    sources, targets = (list(dict.fromkeys(side)) for side in zip(*pairs, strict=True))
+    with models.failing_as(mt.name):
+        of_src = dict(zip(sources, mt.source_ids(sources), strict=True))
+        of_trg = dict(zip(targets, mt.target_ids(targets), strict=True))
+        return _scores(mt, [(of_src[src], of_trg[trg]) for src, trg in pairs], budget)
 
 
 def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarray:
-    """(m, 4) per pair: log-probability, target tokens, whether too long, unknown target tokens."""
+    """(m, 4) as in `_computed`, of pairs of token ids; a source is encoded once."""
     unknown, before = mt.tokenizer.unk_token_id, len(mt.prefix) - 1
-    sizes = [(len(trg), max(len(src), len(trg) + before)) for src, trg in ids]
-    long = [n > 0 and size > mt.max_tokens for n, size in sizes]
-    scores = np.array(
-        [
-            (np.nan, len(trg), too, list(trg).count(unknown))
-            for (_, trg), too in zip(ids, long, strict=True)
-        ]
-    )
-    some = [i for i, (n, _) in enumerate(sizes) if n and not long[i]]
-    if not some:
-        return scores
-    row = {source: k for k, source in enumerate(dict.fromkeys(tuple(ids[i][0]) for i in some))}
-    hidden, mask = _encode(mt, list(row))
-    kind = mt.device.split(":")[0]
+    scores, of_source = np.full((len(ids), 4), np.nan), {}
+    for i, (src, trg) in enumerate(ids):
+        long = len(trg) > 0 and max(len(src), len(trg) + before) > mt.max_tokens
+        scores[i, 1:] = len(trg), long, list(trg).count(unknown)
+        if len(trg) and not long:
+            of_source.setdefault(tuple(src), []).append(i)
+    sources, kind = list(of_source), mt.device.split(":")[0]
     n_vocab = mt.model.get_output_embeddings().weight.shape[0]
     rows = min(budget, max(1, LOGITS_PER_BATCH.get(kind, 2**24) // n_vocab))
-    most = budget // hidden.shape[1]  # targets beside sources of this length
-    for batch in models.batches([before + len(ids[i][1]) for i in some], rows, most):
-        part = [some[k] for k in batch]
-        owner = [row[tuple(ids[i][0])] for i in part]
-        scores[part, 0] = _decode(mt, hidden[owner], mask[owner], [ids[i][1] for i in part])
+    for call in models.batches([*map(len, sources)], budget):
+        hidden, mask = _encode(mt, [sources[k] for k in call])
+        owned = [(row, i) for row, k in enumerate(call) for i in of_source[sources[k]]]
+        most = max(1, budget // hidden.shape[1])  # targets beside sources of this length
+        for batch in models.batches([before + len(ids[i][1]) for _, i in owned], rows, most):
+            owner, part = (list(side) for side in zip(*(owned[k] for k in batch), strict=True))
+            targets = [ids[i][1] for i in part]
+            scores[part, 0] = _decode(mt, hidden[owner], mask[owner], targets)
     return scores
 
 

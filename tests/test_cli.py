@@ -462,7 +462,7 @@ def test_a_measure_of_the_corpus_is_written_to_mt_metrics_eval_for_systems_only(
 
 def test_lpp_distance_has_its_interval_and_r_in_its_signature(files, tiny_lm, capsys):
     from anhelpers.naturalness.lm import load_lm
-    from anhelpers.naturalness.mono import Mono, lpp_distance_metric
+    from anhelpers.naturalness.lpp import Mono, lpp_distance_metric
 
     (files / "r.de").write_text("Das Haus ist alt.\nDer Hund bellt nicht.\nJa.\n", encoding="utf-8")
     assert (

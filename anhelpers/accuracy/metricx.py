@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks, hub
+from .. import checks, models
 from ..errors import DataError, need
 from ..metrics import Asked, Metric, signature_of
 from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
@@ -112,10 +112,10 @@ def load_metricx(
     AnhelpersError in one sentence where it cannot be loaded; DataError where it is no mT5 with MetricX' vocabulary, or
     the name does not say which variant it is.
     """
-    place = hub.find(name, revision)
+    place = models.find(name, revision)
     variant = checks.one_of(variant or _variant(place), VARIANTS, "variant of MetricX")
     checks.one_of(dtype, DTYPES, "dtype")
-    config = hub.load_config(place, NOUN)
+    config = models.load_config(place)
     if config.model_type != "mt5" or config.vocab_size <= SCORE_ID:
         raise DataError(
             f"{place} is no MetricX: it is a {config.model_type} with "
@@ -125,17 +125,17 @@ def load_metricx(
     own = place.folder is not None and any(
         (place.folder / f).is_file() for f in ("tokenizer.json", "spiece.model")
     )
-    pieces, noun = place if own else hub.find(TOKENIZER), f"tokenizer of the {NOUN}"
-    commit = None if own else getattr(hub.load_config(pieces, noun), "_commit_hash", None)
-    tokenizer = hub.load_tokenizer(pieces, noun)
-    model = _one_logit(hub.load_network(place, NOUN, "MT5ForConditionalGeneration", dtype))
-    device = hub.device(device)
+    pieces = place if own else models.find(TOKENIZER)
+    commit = None if own else getattr(models.load_config(pieces), "_commit_hash", None)
+    tokenizer = models.load_tokenizer(pieces)
+    model = _one_logit(models.load_network(place, "MT5ForConditionalGeneration", dtype))
+    device = models.device(device)
     return MetricX(
         model=model.eval().to(device),
         tokenizer=tokenizer,
         variant=variant,
         name=place.name,
-        revision=hub.revision_of(place, model),
+        revision=models.revision_of(place, model),
         tokenizer_name=None if own else f"{pieces.name}@{(commit or 'unknown')[:12]}",
         dtype=dtype,
         device=device,
@@ -152,7 +152,7 @@ def _one_logit(model: Any) -> Any:
     return model
 
 
-def _variant(place: hub.Place) -> str:
+def _variant(place: models.Place) -> str:
     """What the name says, as Google's names do."""
     year = re.search(r"metricx-?(23|24)(-qe\b)?", place.name.lower())
     if year is None:
@@ -246,7 +246,7 @@ def metricx_scores(
     out[:, 1] = [len(one) > variant.longest for one in ids]
     # the last is the end of the sequence
     ids = [one[: min(len(one), variant.longest) - 1] for one in ids]
-    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[hub.kind(metricx.device)]
+    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[metricx.device.split(":")[0]]
     with torch.inference_mode():
         for batch in batches([len(one) for one in ids], budget):
             out[batch, 0] = _forward(metricx, [ids[i] for i in batch])
@@ -263,5 +263,5 @@ def _forward(metricx: MetricX, batch: Sequence[list[int]]) -> np.ndarray:
     ).logits
     score = logits[:, 0, 0].float()
     # before it is clipped: infinity would be 25 points
-    hub.finite_output(score.cpu().numpy(), metricx.model, metricx.name)
+    models.finite_output(score.cpu().numpy(), metricx.name)
     return score.clamp(0.0, MOST).double().cpu().numpy()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..frontier import OracleCurve
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
     from ..plane import Plane
 
 __all__ = ["about_distance", "given_mono", "held_against", "option"]
@@ -55,8 +55,7 @@ def given_mono(
     DataError where there is none, or where its texts read as another language.
     """
     from ..data import mono_for
-    from ..naturalness.mono import Mono, leaks
-    from ..naturalness.prints import seen_beyond_chance, seen_lines
+    from ..naturalness.lpp import Mono
 
     file = args.mono if isinstance(args.mono, str) else None
     texts, origin = mono_for(args.data or "these texts", test.trg_lang, file)
@@ -74,17 +73,7 @@ def given_mono(
         f" They have {ours} characters (median), the outputs {theirs}: other lengths and topics "
         "count in a gap, too."
     )
-    if lm is not None:
-        told[0] += (
-            f" Lines of R among the training lines of {lm.name}: "
-            f"{seen_lines(texts, lm.training_lines)}."
-        )
-        if seen_beyond_chance(texts, lm.training_lines):
-            told.append(
-                f"{lm.name} was trained on lines of R, so it finds R too probable: no comparison "
-                "with R holds; take text that it has not seen."
-            )
-    return mono, [*told, *leaks(mono, test)]
+    return mono, told
 
 
 def held_against(
@@ -103,7 +92,6 @@ def held_against(
     mono : R; None: nobody asked. metric : scores texts as the axis of naturalness does.
     lm : of this metric, if it has one. curve : if one is drawn.
     """
-    from ..naturalness.prints import seen_lines
     from ..plane import overshoot, with_mono
 
     if mono is None:
@@ -111,8 +99,6 @@ def held_against(
     if why := _not_comparable(plane, metric):
         return table, None, [f"R is not drawn: {why}; lpp, bpb and critic can be compared with R."]
     table, r = with_mono(table, plane, metric, mono)
-    if lm is not None:
-        table = table.assign(mono_seen=seen_lines(mono.texts, lm.training_lines))
     folded = plane.naturalness.name == LPP_DISTANCE
     where = (
         f"R stands at {r.value:+.4g}, 95 % interval {r.low:+.4g} to {r.high:+.4g} (n = {r.n} "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..data import TestSet
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
     from ..provenance import Table
     from ..scoring.cluster import Cluster
 
@@ -147,7 +147,7 @@ def naming_model(model: str | None) -> Iterator[None]:
     try:
         yield
     except LanguageConflict as error:
-        from ..naturalness.load import stated_language
+        from ..naturalness.lm import stated_language
 
         language = stated_language(model) if model else None
         told = f" The language model {model} knows '{language}'." if language else ""

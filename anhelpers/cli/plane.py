@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..frontier import OracleCurve
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
     from ..plane import OracleStudy, Plane
 
 EXAMPLE = "anhelpers plane --data wmt24/en-de -m chrf bleu --mono --mine mine.de:LLM"
@@ -285,7 +285,7 @@ def _measured(
     The metric that is returned scores single texts, such as those of R, as the axis of naturalness does.
     """
     from .. import plane as planes
-    from ..naturalness.compression import COMPRESSION, human_compression
+    from ..naturalness.compression import COMPRESSION
 
     accuracies = [_accuracy(args, name, test) for name in dict.fromkeys(args.metric)]
     naturalness = lookup.naturalness_metric(args.naturalness, test.trg_lang, model, mono=mono)
@@ -305,10 +305,7 @@ def _measured(
     def plane_by(accuracy: Metric) -> Plane:
         levels = {"level": args.level, "naturalness_level": level}
         plane = planes.system_plane(test, accuracy, naturalness, **levels, shared=None)
-        found = plane.own() if args.own_segments else plane.shared()
-        if args.naturalness != COMPRESSION or level != "corpus":
-            return found
-        return replace(found, notes=(*found.notes, human_compression(test, plane.shared_rows())))
+        return plane.own() if args.own_segments else plane.shared()
 
     return [(plane_by(accuracy), None) for accuracy in accuracies], judge
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..frontier import OracleCurve
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
     from ..plane import Plane
 
 __all__ = ["RESULTS", "Found", "Run", "write_all"]

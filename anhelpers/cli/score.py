@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..data import TestSet
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
     from ..provenance import Table
 
 EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores.csv"
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _run(args: argparse.Namespace) -> None:
     from ..data import write_mme
-    from ..naturalness.load import BUNDLED
+    from ..naturalness.lm import BUNDLED
     from ..scoring import segment_rows
     from ..scoring.tables import system_records
 
@@ -172,7 +172,7 @@ def _kl(test: TestSet, logprobs: dict, model: LanguageModel) -> pd.DataFrame:
 
 def _distances(test: TestSet, model: LanguageModel, mono: Mono) -> pd.DataFrame:
     """A row lpp-distance per system, with its interval; a note gives the signed gap, below 0 for who is beyond R."""
-    from ..naturalness.mono import system_distances
+    from ..naturalness.lpp import system_distances
     from ..scoring import estimate_rows
 
     estimates = system_distances(test, model, mono)

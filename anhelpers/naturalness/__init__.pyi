@@ -1,6 +1,5 @@
 # The public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
-from ..scoring.lookup import fitting_metric as fitting_metric
 from . import critic as critic
 from . import kl as kl
 from . import ngrams as ngrams

@@ -13,7 +13,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import chain
@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..data.fetch import bundled
 from ..data.languages import short_code
-from ..data.sets import bundled
 from ..errors import DataError, UnknownName
 from ..estimate import Estimate
 from ..intervals import bootstrap_means
@@ -34,6 +34,7 @@ from ..progress import note, progress
 from ..stats import mean_ranks
 
 TABLE, FACTS = "critic.tsv.xz", "facts.json"
+FEWEST = 6  # words of a text of which the language can be told
 
 # -- what a critic reads -----------------------------------------------------------------------------------------------
 
@@ -205,11 +206,18 @@ def score_critic(critic: Critic, text: str) -> float:
     return math.fsum(nats for _, nats in parts) if parts else math.nan
 
 
-def known_words(critic: Critic, text: str) -> tuple[int, int]:
-    """The number of words of a text, and of those that the critic keeps unmasked."""
-    tokens = critic_tokens(text, critic.language)
-    words = [token.lower() for token in tokens if token[0].isalpha()]
-    return len(words), sum(word in critic.words for word in words)
+def least_known(critic: Critic, texts: Iterable[str]) -> float:
+    """A share of known words, in [0, 1], below which a text is probably in another language.
+
+    Parameters
+    ----------
+    texts : texts in the critic's language; the result is 0.4 of their median share.
+    """
+    shares = []
+    for text in texts:
+        words = [t.lower() for t in critic_tokens(text, critic.language) if t[0].isalpha()]
+        shares += [sum(word in critic.words for word in words) / len(words)] if words else []
+    return 0.4 * float(np.median(shares or [0.0]))
 
 
 def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from pathlib import Path
@@ -16,17 +15,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import checks, models
+from ..data.fetch import bundled
 from ..data.languages import SAY_THE_PAIR, short_code
-from ..data.sets import bundled
 from ..errors import AnhelpersError, DataError, need
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note
-from ..scoring.memo import looks_nothing_up, memo
+from ..scoring.cache import cached, signatures
 from . import packed
 
 BUNDLED = "bundled"
 """The name of the bundled model of the texts' language."""
-_INT8 = "weights.int8.safetensors"
+_INT8, _SCORES = "weights.int8.safetensors", "scores.sqlite"
+_CHUNK = 1024  # texts between two commits of the cache; those that begin alike share prefixes
 _LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
 
 
@@ -55,7 +55,7 @@ class LanguageModel:
 
     Attributes
     ----------
-    prefilled : scores in the folder of a bundled model, which is loaded when other scores are needed; a copy by
+    prefilled : cache file in the folder of a bundled model, which is loaded when other scores are needed; a copy by
         `dataclasses.replace` has none.
     """
 
@@ -69,7 +69,7 @@ class LanguageModel:
     max_tokens: int
     language: str | None = None
     never: tuple[int, ...] = ()
-    prefilled: ClassVar[_Prefilled | None] = None
+    prefilled: ClassVar[Path | None] = None
 
     def __getattr__(self, name: str) -> Any:
         """Load a bundled model at the first access to what its folder's scores do not tell."""
@@ -142,7 +142,8 @@ class LanguageModel:
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         if self.prefilled is not None:
-            return self.prefilled.signatures[int(eos)]
+            end = f"|eos:{'yes' if eos else 'no'}|"
+            return next(one for one in signatures(self.prefilled) if end in one)
         start = self.context_token
         context = "none" if start is None else self.tokenizer.convert_ids_to_tokens(start)
         parts = {"lpp": None} | self.parts() | {"bos": context, "eos": "yes" if eos else "no"}
@@ -166,47 +167,6 @@ class LanguageModel:
             scored = _forward(self, [rows[i] for i in batch])
             found[batch] = [values[n - 1 :].sum() for values in scored]
         return found
-
-
-@dataclass(frozen=True)
-class _Prefilled:
-    """Scores of the bundled texts in a model's folder, without and with the end of the text.
-
-    Parameters
-    ----------
-    signatures : of `LanguageModel.signature`.
-    rows : hash of a text -> (log-probability, scored tokens, whether in windows).
-    """
-
-    signatures: tuple[str, str]
-    rows: tuple[dict[bytes, np.ndarray], dict[bytes, np.ndarray]] = field(repr=False)
-
-    def get(self, eos: bool, text: str) -> np.ndarray | None:
-        data = text.encode("utf-8", "surrogatepass")
-        return self.rows[eos].get(blake2b(b"%d:%b" % (len(data), data), digest_size=16).digest())
-
-
-def _read_prefilled(folder: Path, revision: str) -> _Prefilled | None:
-    """The scores in a bundled model's folder, if of this revision and the installed transformers."""
-    if not (folder / "scores.npz").is_file():
-        return None
-    with np.load(folder / "scores.npz", allow_pickle=False) as file:
-        one, two = (
-            (str(file[f"signature_{end}"]), file[f"keys_{end}"], file[f"values_{end}"])
-            for end in ("no", "yes")
-        )
-    said = dict(re.findall(r"(rev|transformers):([^|]*)", one[0]))
-    try:
-        fits = version("transformers") == said.get("transformers")
-    except PackageNotFoundError:
-        fits = True
-    if not fits or said.get("rev") != revision:
-        return None
-    rows = [
-        {key.tobytes(): value for key, value in zip(keys, values, strict=True)}
-        for _, keys, values in (one, two)
-    ]
-    return _Prefilled((one[0], two[0]), (rows[0], rows[1]))
 
 
 def load_lm(
@@ -241,14 +201,22 @@ def load_lm(
         bundled(f"lm/{bundled_lm(lang)}") if str(name) == BUNDLED else name, revision
     )
     if place.folder is not None and device is None and dtype == "float32":
-        commit = models.revision_of(place)
-        if (kept := _read_prefilled(place.folder, commit)) is not None:
+        commit, file = models.revision_of(place), place.folder / _SCORES
+        if file.is_file() and _fits(file, commit):
             lm = object.__new__(LanguageModel)
-            known = {"name": place.name, "revision": commit, "dtype": dtype, "prefilled": kept}
+            known = {"name": place.name, "revision": commit, "dtype": dtype, "prefilled": file}
             language = stated_language(place.folder)
             lm.__dict__.update(known, load=partial(_loaded, place, None, dtype), language=language)
             return lm
     return _loaded(place, device, dtype)
+
+
+def _fits(file: Path, revision: str) -> bool:
+    """Whether a cache file is of this revision and of the installed transformers, or of none."""
+    wanted = {f"rev:{revision}"}
+    with suppress(PackageNotFoundError):
+        wanted.add(f"transformers:{version('transformers')}")
+    return all(wanted <= set(one.split("|")) for one in signatures(file))
 
 
 def _loaded(place: models.Place, device: str | None, dtype: str) -> LanguageModel:
@@ -283,12 +251,13 @@ def _from_int8(place: models.Place, dtype: str) -> Any:
         }
         with torch.random.fork_rng(devices=[]):  # a new model draws its weights
             model = transformers.AutoModelForCausalLM.from_config(models.load_config(place))
+        model = model.to(getattr(torch, checks.one_of(dtype, models.DTYPES, "dtype")))
         model.load_state_dict(weights, strict=False)
         if absent := [name for name, _ in model.named_parameters() if name not in weights]:
             raise AnhelpersError(
                 f"{place}: {len(absent)} weights are missing, such as {absent[0]}."
             )
-        return model.to(getattr(torch, checks.one_of(dtype, ("float32", "bfloat16"), "dtype")))
+        return model
 
 
 def bundled_lm(lang: str | None) -> str:
@@ -411,53 +380,39 @@ def score_texts(
     AnhelpersError : the model returns nan.
     """
     _check(lm, texts, eos)
-    distinct = list(dict.fromkeys(texts))
-    known: dict[str, np.ndarray] = {}
-    if lm.prefilled is not None and not looks_nothing_up():
-        found = ((text, lm.prefilled.get(eos, text)) for text in distinct)
-        known = {text: row for text, row in found if row is not None}
-    if missing := [text for text in distinct if text not in known]:
-        scores = _computed(lm, missing, eos, tokens_per_batch, share_prefixes)
-        known |= zip(missing, scores, strict=True)
-    rows = np.array([known[text] for text in texts]).reshape(-1, 3)
+    rows = cached(
+        lm.signature(eos),
+        texts,
+        partial(_computed, lm, eos, tokens_per_batch, share_prefixes),
+        width=3,
+        batches=_chunks,
+        what=f"log-probabilities under {lm.name}",
+        bundled=lm.prefilled,
+    )
     return TextLogProbs(rows[:, 0], rows[:, 1].astype(np.int64), rows[:, 2] > 0)
 
 
+def _chunks(texts: list[str]) -> Iterator[list[str]]:
+    return (texts[i : i + _CHUNK] for i in range(0, len(texts), _CHUNK))
+
+
 def _computed(
-    lm: LanguageModel,
-    texts: list[str],
-    eos: bool,
-    tokens_per_batch: int | None,
-    share_prefixes: bool | None,
+    lm: LanguageModel, eos: bool, budget: int | None, share: bool | None, texts: list[str]
 ) -> np.ndarray:
-    """(n, 3) scores of distinct texts."""
-    most = tokens_per_batch or models.budget(lm.device)
-    ids: dict[int, list[int]] = {}
-    trees: dict[int, np.ndarray] = {}  # first text of a pack -> where each of its trees ends
-
-    def groups(missing: np.ndarray) -> Iterator[list[int]]:
-        some = [texts[i] for i in missing]
-        ids.update(zip(missing.tolist(), _token_ids(lm, some, eos), strict=True))
-        alone = dict(ids)
-        for rows in packed.packs(lm, ids, most, share_prefixes):
+    """(m, 3) per text: log-probability, scored tokens, whether in windows."""
+    budget = budget or models.budget(lm.device)
+    found = np.empty((len(texts), 3))
+    with models.failing_as(lm.name):
+        ids = _token_ids(lm, texts, eos)
+        alone = set(range(len(ids)))
+        for rows in packed.packs(lm, ids, budget, share):
             pack = [i for row in rows for i in row]
-            trees[pack[0]] = np.cumsum([len(row) for row in rows])
-            for i in pack:
-                del alone[i]
-            yield pack
-        order = sorted(alone, key=lambda i: -len(ids[i]))
-        lengths = [max(1, len(ids[i])) for i in order]
-        yield from ([order[k] for k in batch] for batch in models.batches(lengths, most))
-
-    def compute(indices: np.ndarray) -> np.ndarray:
-        sequences = [ids[i] for i in indices.tolist()]
-        with models.failing_as(lm.name):
-            if (ends := trees.get(int(indices[0]))) is not None:
-                return packed.packed_scores(lm, sequences, ends)
-            return _scores(lm, sequences, most)
-
-    what = f"log-probabilities under {lm.name}"
-    return memo(lm.signature(eos), texts, compute, width=3, groups=groups, what=what)
+            scored = packed.forward(lm, [[ids[i] for i in row] for row in rows])
+            found[pack] = [(one.sum(), len(one), 0) for one in scored]
+            alone.difference_update(pack)
+        rest = sorted(alone)
+        found[rest] = _scores(lm, [ids[i] for i in rest], budget)
+    return found
 
 
 def _check(lm: LanguageModel, texts: Sequence[str], eos: bool) -> None:

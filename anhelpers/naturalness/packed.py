@@ -8,7 +8,8 @@ tried on the loaded model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -53,7 +54,7 @@ class Tree(NamedTuple):
 
 
 def packs(
-    lm: LanguageModel, ids: Mapping[int, Tokens], budget: int, always: bool | None = None
+    lm: LanguageModel, ids: Sequence[Tokens], budget: int, always: bool | None = None
 ) -> Iterator[list[list[int]]]:
     """The texts worth sharing, as forward passes: lists of rows, each the texts of one tree.
 
@@ -63,13 +64,12 @@ def packs(
     budget : tokens per forward pass.
     always : True packs whatever fits, None (default) where it pays, False nothing.
     """
-    if always is False:
+    if always is False or not len(ids):
         return
     longest = min(LONGEST_TEXT, budget // 2, lm.max_tokens)
-    fit = sorted((ids[i], i) for i in ids if 2 <= len(ids[i]) <= longest)
-    texts = [text for text, _ in fit]
-    common = np.array([0, *(_common(a, b) for a, b in zip(texts, texts[1:], strict=False)), 0])
-    most = np.maximum(common[:-1], common[1:])
+    fit = sorted((one, i) for i, one in enumerate(ids) if 2 <= len(one) <= longest)
+    common = np.array([0, *(_common(a, b) for (a, _), (b, _) in pairwise(fit)), 0])
+    most = np.maximum(common[:-1], common[1:])[: len(fit)]
     part = 0.0 if always else SHARED
     chosen = [one for one, n in zip(fit, most, strict=True) if n >= max(1, part * len(one[0]))]
     if not chosen:
@@ -87,19 +87,6 @@ def packs(
     yield pack
 
 
-def packed_scores(
-    lm: LanguageModel, texts: Sequence[Tokens], ends: Sequence[int] | np.ndarray
-) -> np.ndarray:
-    """(n, 3) for the texts of a pack: log-probability, scored tokens, 0 (none is in windows).
-
-    Parameters
-    ----------
-    ends : where each tree of the pack ends.
-    """
-    rows = [texts[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-    return np.array([(of_text.sum(), len(of_text), 0) for of_text in _forward(lm, rows)])
-
-
 def shares(lm: LanguageModel, length: int, width: int) -> bool:
     """Whether texts of `length` tokens in trees of `width` get the scores that they get alone.
 
@@ -112,8 +99,8 @@ def shares(lm: LanguageModel, length: int, width: int) -> bool:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                tree = np.concatenate(_forward(lm, [texts, texts[:1]]))
-            alone = np.concatenate([_forward(lm, [[text]])[0] for text in [*texts, texts[0]]])
+                tree = np.concatenate(forward(lm, [texts, texts[:1]]))
+            alone = np.concatenate([forward(lm, [[text]])[0] for text in [*texts, texts[0]]])
             known[length, width] = np.allclose(tree, alone, rtol=AGREE, atol=AGREE)
         except (
             AnhelpersError,
@@ -127,7 +114,7 @@ def shares(lm: LanguageModel, length: int, width: int) -> bool:
     return known[length, width]
 
 
-def _forward(lm: LanguageModel, rows: Sequence[Sequence[Tokens]]) -> list[np.ndarray]:
+def forward(lm: LanguageModel, rows: Sequence[Sequence[Tokens]]) -> list[np.ndarray]:
     """Log-probability of every token after the first, for the texts of all trees."""
     torch = need("torch", "language-model scoring")
     trees = [_tree(row) for row in rows]

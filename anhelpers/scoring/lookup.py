@@ -20,7 +20,7 @@ from ..metrics import Asked, Metric, fitting_metrics
 
 if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
 
 __all__ = [
     "BEHIND",
@@ -73,17 +73,17 @@ stored:PLACE#METRIC | scores given to systems | accuracy.external:named | | scor
 lpp | language model | naturalness.lm:named_lpp | | log-perplexity: how surprised the model is per token
 bpb | language model | naturalness.lm:named_bpb | | bits per byte, which compare between models of any tokens
 zip | language model | naturalness.compression:named_zip | | what the model pays for a text beyond a compressor
-critic+lpp[:FOLDER] | language model | naturalness.combination:named | | critic and lpp, weighed together
-lpp-distance | language model, R, whole corpus | naturalness.mono:named | | how far lpp is from that of R (AN §5.1)
+critic+lpp[:FOLDER] | language model | naturalness.critic:named_combination | | critic and lpp, weighed together
+lpp-distance | language model, R, whole corpus | naturalness.lpp:named | | how far lpp is from that of R (AN §5.1)
 critic[:FOLDER] | | naturalness.critic:named | | whether it reads like an original or a translation; bundled for de, en
 compression | | naturalness.compression:named_compression | | bits per character that a compressor needs
-ttr | whole corpus | naturalness.diversity:named | | different words per word
-mattr | whole corpus | naturalness.diversity:named | | different words per word, in a moving window
-mtld | whole corpus | naturalness.diversity:named | | words in a row before the text repeats itself
-yules_i | whole corpus | naturalness.diversity:named | | how seldom words recur (Yule's I)
-yules_k | whole corpus | naturalness.diversity:named | | how often words recur (Yule's K)
-shannon | whole corpus | naturalness.diversity:named | | how uncertain the next word is by frequency alone
-simpson | whole corpus | naturalness.diversity:named | | how probable it is that two words differ
+ttr | whole corpus | naturalness.lexical:named | | different words per word
+mattr | whole corpus | naturalness.lexical:named | | different words per word, in a moving window
+mtld | whole corpus | naturalness.lexical:named | | words in a row before the text repeats itself
+yules_i | whole corpus | naturalness.lexical:named | | how seldom words recur (Yule's I)
+yules_k | whole corpus | naturalness.lexical:named | | how often words recur (Yule's K)
+shannon | whole corpus | naturalness.lexical:named | | how uncertain the next word is by frequency alone
+simpson | whole corpus | naturalness.lexical:named | | how probable it is that two words differ
 rated-naturalness[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
 mqm-fluency:FILE | scores given to systems | accuracy.external:named | | points of the errors of fluency alone
 """,
@@ -276,8 +276,8 @@ def _check_kinds(row: MetricRow, lm: object, mono: object) -> None:
     """A DataError for a model or an R of another kind, where the metric sees it."""
     if LM not in row.sees:
         return
-    from ..naturalness.load import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lm import LanguageModel
+    from ..naturalness.lpp import Mono
 
     for value, kind, seen, wanted in (
         (lm, LanguageModel, LM, "a language model, lm=load_lm(MODEL)"),
@@ -316,7 +316,7 @@ def fitting_metric(
 
     @cache
     def model() -> LanguageModel | None:
-        from ..naturalness.load import load_lm
+        from ..naturalness.lm import load_lm
 
         return load_lm(lm, lang=trg_lang) if isinstance(lm, str) else lm
 
@@ -373,7 +373,7 @@ def metric(
     if row.axis == "accuracy":
         return accuracy_metric(name, lang, own if n_refs is None else n_refs)
     if isinstance(lm, str):
-        from ..naturalness.load import BUNDLED, load_lm
+        from ..naturalness.lm import BUNDLED, load_lm
 
         lm = None if LM not in row.sees else _bundled(lang) if lm == BUNDLED else load_lm(lm)
     return naturalness_metric(name, lang, lm, mono=mono)
@@ -382,6 +382,6 @@ def metric(
 @cache
 def _bundled(lang: str) -> LanguageModel:
     """A bundled model once, however many metrics need it; a folder may have changed since, and is read again."""
-    from ..naturalness.load import BUNDLED, load_lm
+    from ..naturalness.lm import BUNDLED, load_lm
 
     return load_lm(BUNDLED, lang=lang)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import checks, hub
+from .. import checks, models
 from ..errors import AnhelpersError
 
 __all__ = ["Failed", "Made", "Recipe", "answer", "loaded_recipe", "recipe"]
@@ -94,7 +94,7 @@ def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
     if loaded.revision == IN_MEMORY or not name:
         return None
     # transformers reads one from a folder of the hub's cache too
-    commit = None if hub.find(name).folder else commit
+    commit = None if models.find(name).folder else commit
     return recipe(maker, loaded.device, name=name, revision=commit, dtype=loaded.dtype, **options)
 
 
@@ -115,7 +115,7 @@ def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]])
                 f"be of {made.signature}, and here they are of {signature}; install the same "
                 "there."
             )
-        if made.each or made.device == hub.kind(made_from.device):
+        if made.each or made.device == made_from.device.split(":")[0]:
             return [made.compute(*call) for call in calls]
         values = made.compute([one for inputs, _ in calls for one in inputs], None)
         return np.split(values, np.cumsum([len(inputs) for inputs, _ in calls])[:-1])
@@ -131,4 +131,4 @@ def _made(made_from: Recipe) -> Made:
     module, function = made_from.maker.split(":")
     maker: Callable[..., Made] = getattr(import_module(f"{PACKAGE}.{module}"), function)
     made = maker(**dict(made_from.options))
-    return made._replace(device=hub.kind(made.device))
+    return made._replace(device=made.device.split(":")[0])

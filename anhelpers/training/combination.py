@@ -24,12 +24,8 @@ from scipy.optimize import minimize
 
 from ..data.writing import write_text
 from ..errors import DataError
-from ..naturalness.combination import FILE, Combination, identity
-from ..naturalness.critic import Critic, critic_metric
-from ..naturalness.critic_figures import auc
-from ..naturalness.lm import lpp_metric
-from ..naturalness.load import LanguageModel
-from ..naturalness.prints import shared_lines
+from ..naturalness.critic import Combination, Critic, auc, critic_metric
+from ..naturalness.lm import LanguageModel, lpp_metric
 from ..provenance import made_by
 
 __all__ = ["damaged", "fit_weights", "other_forms", "train_combination", "write_combination"]
@@ -195,7 +191,7 @@ def train_combination(
         "": _distinct(native),
         **{name: _distinct(lines) for name, lines in translated.items()},
     }
-    seen = set() if lm.training_lines is None else set(shared_lines(texts[""], lm.training_lines))
+    seen = set()
     both = set(texts[""]).intersection(*[set().union(*(t for name, t in texts.items() if name))])
     for what, lines in (f"known to {lm.name}", seen), ("in both classes", both):
         if lines:
@@ -232,7 +228,7 @@ def train_combination(
         raise DataError(
             f"{lm.name} does not tell originals from damaged ones: nothing is won by it."
         )
-    found = Combination(critic, heard, -read, intercept, identity(lm))
+    found = Combination(critic, heard, -read, intercept, f"{lm.name}@{lm.revision}")
     value = {name: rows @ [heard, read] for name, rows in q.items()}
     facts = {
         "critic": critic.revision,
@@ -287,7 +283,7 @@ def fit_weights(r: np.ndarray, q: Sequence[np.ndarray], moves: np.ndarray) -> np
 
 def write_combination(facts: Mapping[str, Any], folder: Path) -> Path:
     """Put the facts of `train_combination` beside the critic of a folder; return the file."""
-    write_text(path := folder / FILE, json.dumps(facts, indent=1) + "\n")
+    write_text(path := folder / "combination.json", json.dumps(facts, indent=1) + "\n")
     return path
 
 

@@ -12,8 +12,9 @@ import lzma
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,18 @@ from .. import checks
 from ..data.languages import known_code, spaced
 from ..data.writing import make_folder, replace_folder, write_bytes, write_text
 from ..errors import DataError
-from ..naturalness.critic import FACTS, TABLE, Critic, parse_critic
-from ..naturalness.critic_figures import auc, reliability, tv_lower_bound
-from ..naturalness.masked import Shape, critic_tokens, ngrams
-from ..naturalness.prints import line_fingerprints, write_training_lines
+from ..naturalness.critic import (
+    FACTS,
+    TABLE,
+    Critic,
+    Shape,
+    auc,
+    critic_tokens,
+    load_critic,
+    ngrams,
+    reliability,
+    tv_lower_bound,
+)
 from ..progress import progress
 from ..provenance import made_by
 
@@ -135,8 +144,11 @@ def train_critic(
         "made_by": made_by(),
     }
     table = _table(words, zip(grams, idf, scale * w, strict=True))
-    critic = parse_critic(json.dumps(facts).encode(), table, Path(recipe.language))
-    return replace(critic, training_lines=line_fingerprints(corpus.texts)), facts
+    with TemporaryDirectory() as scratch:
+        (folder := Path(scratch, recipe.language)).mkdir()
+        (folder / FACTS).write_text(json.dumps(facts), "utf-8")
+        (folder / TABLE).write_bytes(table)
+        return load_critic(folder), facts
 
 
 def write_critic(critic: Critic, facts: Mapping[str, Any], folder: Path) -> None:
@@ -160,8 +172,6 @@ def write_critic(critic: Critic, facts: Mapping[str, Any], folder: Path) -> None
     rows = ((gram, *numbers) for gram, numbers in critic.table.items())
     write_bytes(fresh / TABLE, _table(critic.words, rows))
     write_text(fresh / FACTS, json.dumps(facts, indent=1) + "\n")
-    if critic.training_lines is not None:
-        write_training_lines(fresh, critic.training_lines)
     for own in folder.glob("*.md"):
         write_bytes(fresh / own.name, own.read_bytes())
     replace_folder(fresh, folder)

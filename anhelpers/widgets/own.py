@@ -28,9 +28,9 @@ from ..naturalness.critic import (
     FEWEST,
     Critic,
     critic_metric,
-    critic_scores,
     least_known,
     load_critic,
+    score_critic,
 )
 from ..plane import OracleStudy
 from .base import (
@@ -188,7 +188,7 @@ def _candidates(
     accuracy = chrf.segment_scores(chrf.statistics(texts, test.streams, segment))
     found: dict[int, _Points] = {one: [] for one in shown}
     for row, one, *point in zip(
-        rows, segment.tolist(), accuracy, critic_scores(critic, texts), strict=True
+        rows, segment.tolist(), accuracy, [score_critic(critic, text) for text in texts], strict=True
     ):
         if np.isfinite(point).all():
             found[one].append((cands.tags[row], cands.texts[row], *map(float, point)))

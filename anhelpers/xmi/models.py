@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks, hub
+from .. import checks, models
 from ..errors import DataError
 from ..naturalness.lm import LanguageModel, TextLogProbs, lm_tokens, load_lm, score_texts
 from ..translation import (
     PairLogProbs,
     TranslationModel,
+    known_languages,
     score_pairs,
     target_tokens,
     translation_model,
 )
-from ..translation.load import known_languages
 from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
 from .scores import same_tokens, share_doubt
@@ -110,10 +110,11 @@ def load_q_lm(
     ----------
     name, device : as in `load_lm`. src_lang, trg_lang : for an encoder-decoder of many languages.
     """
-    place, device = hub.find(name), hub.device(device)
-    if not hub.load_config(place, "language model").is_encoder_decoder:
+    place = models.find(name)
+    if not models.load_config(place).is_encoder_decoder:
         return load_lm(name, device=device)
-    tokenizer, model = hub.load_model(place, "language model", "AutoModelForSeq2SeqLM")
+    tokenizer = models.load_tokenizer(place)
+    model = models.load_network(place, "AutoModelForSeq2SeqLM")
     codes: dict[str, Any] = (
         {"src_lang": src_lang, "trg_lang": trg_lang} if known_languages(tokenizer) else {}
     )
@@ -121,7 +122,7 @@ def load_q_lm(
         model,
         tokenizer,
         name=place.name,
-        revision=hub.revision_of(place, model),
+        revision=models.revision_of(place, model),
         device=device,
         **codes,
     )

@@ -9,7 +9,7 @@ pytest.importorskip("comet", reason="pip install -c constraints.txt -e '.[neural
 
 import anhelpers.accuracy.comet.score as scoring
 from anhelpers.accuracy.comet import comet_metric, comet_scores, load_comet
-from anhelpers.candidates.mbr import mbr_utility
+from anhelpers.candidates import mbr_utility
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.errors import DataError
 from anhelpers.scoring import system_rows

@@ -22,13 +22,13 @@ from anhelpers.naturalness.critic import (
     load_critic,
     score_critic,
 )
-from anhelpers.naturalness.masked import critic_tokens
+from anhelpers.naturalness.critic import critic_tokens
 from anhelpers.widgets.own import own_translation, shipped_critic
 
 SETS = {"en": "teaching/de-en", "de": "teaching"}
 SETUP = """from anhelpers.data import load, load_candidates
 from anhelpers.plane import with_human_points
-from anhelpers.naturalness.masked import critic_tokens
+from anhelpers.naturalness.critic import critic_tokens
 from anhelpers.widgets.own import own_translation
 test, cands = with_human_points(load("teaching/de-en")), load_candidates("teaching/de-en")
 def own(**options):

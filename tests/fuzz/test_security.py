@@ -143,7 +143,7 @@ def evil_state(torch, path, mark, *, zipped=True):
 @pytest.mark.parametrize("zipped", [True, False])
 def test_a_pickle_of_weights_is_refused(copy, mark, zipped):
     torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    from anhelpers.naturalness.load import load_lm
+    from anhelpers.naturalness.lm import load_lm
 
     for old in copy.glob("*.safetensors"):
         old.unlink()
@@ -168,7 +168,7 @@ class M(GPT2LMHeadModel):
 @pytest.mark.neural
 @pytest.mark.parametrize("kind", ["gpt2", "unheard-of"])
 def test_code_that_comes_with_a_model_is_not_run(copy, mark, kind, monkeypatch):
-    from anhelpers.naturalness.load import load_lm
+    from anhelpers.naturalness.lm import load_lm
 
     (copy / "own.py").write_text(CODE.format(mark=str(mark), kind=kind))
     config = json.loads((copy / "config.json").read_text())
@@ -194,7 +194,7 @@ def test_no_loader_runs_a_models_code(tiny_lm, tmp_path, mark, loader):
     pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
     from anhelpers.accuracy.metricx import load_metricx
     from anhelpers.candidates.drawing import load_drawer
-    from anhelpers.translation.load import load_mt
+    from anhelpers.translation import load_mt
 
     folder = Path(shutil.copytree(tiny_lm, tmp_path / "metricx-23"))
     (folder / "own.py").write_text(CODE.format(mark=str(mark), kind="unheard-of"))
@@ -240,7 +240,7 @@ def test_state_of_training_that_would_run_code_is_refused(tmp_path, mark):
 
 @pytest.mark.neural
 def test_arrays_beside_a_model_that_would_run_code_are_refused(copy, mark):
-    from anhelpers.naturalness.load import load_lm
+    from anhelpers.naturalness.lm import load_lm
 
     np.save(copy / "train_lines.npy", np.array([Runs(mark)], dtype=object))
     with pytest.raises(DataError, match=r"train_lines.npy: is no array of the lines of training"):

@@ -9,8 +9,7 @@ import pytest
 from anhelpers.data import TestSet
 from anhelpers.frontier import oracle_curve
 from anhelpers.metrics import Metric
-from anhelpers.naturalness.lpp import lpp_distance
-from anhelpers.naturalness.mono import Mono
+from anhelpers.naturalness.lpp import Mono, lpp_distance
 from anhelpers.plane import metric_axis, overshoot, systems_table, with_mono
 
 R = Mono(("eins", "zwei", "drei"))

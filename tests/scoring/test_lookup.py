@@ -15,7 +15,7 @@ from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.critic import critic_metric, load_critic
 from anhelpers.naturalness.lm import load_lm
-from anhelpers.naturalness.mono import Mono
+from anhelpers.naturalness.lpp import Mono
 from anhelpers.plane import oracle_study
 from anhelpers.scoring import lookup, system_rows
 from anhelpers.scoring.lookup import TABLE, accuracy_metric, metric, naturalness_metric

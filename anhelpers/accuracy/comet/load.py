@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ... import checks, hub
+from ... import checks, models
 from ...errors import AnhelpersError, DataError, need
 from ...metrics import signature_of
 
@@ -57,7 +57,7 @@ def find_checkpoint(name: str | Path, revision: str | None = None) -> Checkpoint
     path = checks.local_path(name)
     if path.suffix.lower() == ".ckpt" or path.is_file():
         return _local(path, path)
-    place = hub.find(path if path.is_dir() else name, revision)
+    place = models.find(path if path.is_dir() else name, revision)
     if place.folder is not None:
         return _local(_only_one(place.folder), place.folder.resolve())
     if str(name).startswith((".", "/", "~")):
@@ -74,7 +74,7 @@ def find_checkpoint(name: str | Path, revision: str | None = None) -> Checkpoint
             library.hf_hub_download(place.address, "checkpoints/model.ckpt", **options)
         ), settings
 
-    weights, settings = hub.cache_first(place, NOUN, fetch, FILES)
+    weights, settings = models.cache_first(place, fetch)
     return Checkpoint(place.name, settings.parent.name[:12], weights, _settings(settings))
 
 
@@ -255,13 +255,13 @@ def load_comet(
             "Unbabel/wmt22-cometkiwi-da."
         )
     encoder, model = _model(found)
-    device = hub.device(device)
+    device = models.device(device)
     return Comet(
         model=model.eval().to(device, getattr(need("torch", "COMET"), dtype)),
         name=found.name,
         revision=found.revision,
         kind=kind,
-        encoder=f"{encoder.name}@{hub.revision_of(encoder, model.encoder.model)}",
+        encoder=f"{encoder.name}@{models.revision_of(encoder, model.encoder.model)}",
         reads=tuple(f for f in reads if reference or f != "ref"),
         dtype=dtype,
         device=device,
@@ -275,17 +275,16 @@ def _segments(found: Checkpoint) -> tuple[str, ...]:
     return FIELDS if all_three else tuple(f for f in FIELDS if f in given or f == "hyp")
 
 
-def _model(found: Checkpoint) -> tuple[hub.Place, Any]:
+def _model(found: Checkpoint) -> tuple[models.Place, Any]:
     """The encoder's place, and the model: comet's load_from_checkpoint, but wherever hparams.yaml lies, and complete.
 
     The encoder's description and tokenizer are fetched first: comet would fail without a reason.
     """
     comet = _library()
-    encoder = hub.find(found.settings["pretrained_model"])
-    noun = f"encoder of the {NOUN}"
-    hub.load_config(encoder, noun)
-    hub.load_tokenizer(
-        hub.find(MINILM) if found.settings.get("encoder_model") == "MiniLM" else encoder, noun
+    encoder = models.find(found.settings["pretrained_model"])
+    models.load_config(encoder)
+    models.load_tokenizer(
+        models.find(MINILM) if found.settings.get("encoder_model") == "MiniLM" else encoder
     )
     patched = found.settings.get("layer_transformation") == "sparsemax_patch"
     try:
@@ -315,7 +314,6 @@ def _model(found: Checkpoint) -> tuple[hub.Place, Any]:
             f"{found.path}: has no weights for {len(absent)} parts of this {NOUN}, such as "
             f"{absent[0]}; they would be random: name a complete checkpoint."
         )
-    hub.check_weights(model, str(found.path), NOUN)
     return encoder, model
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import hub
+from ... import models
 from ...errors import need
 from ...metrics import Asked, Metric
 from ...scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
@@ -103,10 +103,10 @@ def comet_scores(
     AnhelpersError where the model gives nan.
     """
     torch = need("torch", "COMET")
-    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[hub.kind(comet.device)]
+    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[comet.device.split(":")[0]]
     with torch.inference_mode():
         out = (_by_text if comet.separate else _by_row)(comet, rows, budget)
-    return hub.finite_output(out, comet.model, comet.name)
+    return models.finite_output(out, comet.name)
 
 
 def _by_text(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
