@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -151,7 +152,9 @@ def load_tokenizer(place: Place) -> Any:
                 raise
             return auto.from_pretrained(place.address, use_fast=False, **given)
 
-    tokenizer = cache_first(place, load)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+        tokenizer = cache_first(place, load)
     if tokenizer is False:  # transformers' result for an unreadable vocabulary
         raise AnhelpersError(f"{place}: its tokenizer cannot be read.")
     return tokenizer

@@ -2,8 +2,6 @@
 
 import pytest
 
-from anhelpers.candidates import Prompt
-
 
 @pytest.fixture(scope="session")
 def mt(tiny_marian):
@@ -21,11 +19,6 @@ def lm(tiny_lm):
     lm = load_lm(tiny_lm, device="cpu")
     lm.model.get_output_embeddings().weight.data *= 20
     return lm
-
-
-@pytest.fixture
-def prompt():
-    return Prompt(template="{src} =", examples=(("Ja", "Yes"),), stop=None)
 
 
 @pytest.fixture(scope="session")

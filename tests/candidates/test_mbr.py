@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.candidates import mbr, mbr_utility
+from anhelpers.candidates import mbr_utility
 from anhelpers.data import CandidateSet
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
@@ -37,7 +37,7 @@ def by_definition(score, texts):
 
 @pytest.mark.verifies("Minimum Bayes risk utility", by="foreign", of="sacreBLEU")
 @given(sets)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_it_is_the_mean_over_the_other_candidates(texts):
     for name, oracle, sign in (("chrf", sacrebleu.CHRF(), 1), ("ter", sacrebleu.TER(), -1)):
         wanted = np.array(by_definition(oracle.sentence_score, texts)) * sign
@@ -47,16 +47,15 @@ def test_it_is_the_mean_over_the_other_candidates(texts):
 
 
 @pytest.mark.verifies("Minimum Bayes risk utility", by="property")
-def test_many_parts_are_one(monkeypatch):
+def test_a_source_by_itself_has_the_same_utilities():
     rng = np.random.default_rng(0)
     vocabulary = np.array(["das", "Haus", "ist", "alt", "klein"])
     texts = [
         [" ".join(rng.choice(vocabulary, 4)) for _ in range(rng.integers(2, 7))] for _ in range(30)
     ]
     metric = surface_metric("chrf", "de")
-    whole = mbr_utility(metric, candidates(texts))
-    monkeypatch.setattr(mbr, "PAIRS", 40)
-    assert (mbr_utility(metric, candidates(texts)) == whole).all()
+    alone = [mbr_utility(metric, candidates([own])) for own in texts]
+    assert (mbr_utility(metric, candidates(texts)) == np.concatenate(alone)).all()
 
 
 @pytest.mark.verifies("Minimum Bayes risk utility", by="hand")
@@ -88,20 +87,20 @@ def test_a_metric_that_reads_sources_gets_those_of_each_pseudo_reference():
     metric = replace(surface_metric("chrf"), needs=("refs", "srcs"), score_segments=score)
     utility = mbr_utility(metric, candidates([["b", "c"], ["a", "b", "c"]]), ["s0", "s1"])
     assert utility.tolist() == [0, 0, 0, 0, 0.5]
-    with pytest.raises(DataError, match="give srcs"):
-        mbr_utility(metric, candidates([["b", "c"]]))
-    with pytest.raises(DataError, match="lengths differ: sources has 1, candidates has 2"):
-        mbr_utility(metric, candidates([["b", "c"], ["b", "c"]]), ["s0"])
+    for srcs in (None, ["s0"]):
+        with pytest.raises(DataError):
+            mbr_utility(metric, candidates([["b", "c"], ["b", "c"]]), srcs)
 
 
-def test_it_refuses_what_has_no_utility():
+def test_what_has_no_utility_is_refused():
     metric = surface_metric("chrf")
-    with pytest.raises(DataError, match=r"source 1 has one candidate \(1 such of 2\)"):
-        mbr_utility(metric, candidates([["a", "b"], ["a"]]))
-    with pytest.raises(DataError, match="choose by it directly"):
-        mbr_utility(replace(metric, needs=("srcs",)), candidates([["a", "b"]]))
-    with pytest.raises(DataError, match="measure of whole corpora"):
-        mbr_utility(replace(metric, score_segments=None), candidates([["a", "b"]]))
+    for of, texts in (
+        (metric, [["a", "b"], ["a"]]),
+        (replace(metric, needs=("srcs",)), [["a", "b"]]),
+        (replace(metric, score_segments=None), [["a", "b"]]),
+    ):
+        with pytest.raises(DataError):
+            mbr_utility(of, candidates(texts))
 
 
 def test_it_is_a_chooser():

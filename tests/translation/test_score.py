@@ -90,30 +90,8 @@ def test_the_decoder_is_given_what_the_documentation_says(mt, family, family_nam
     assert tuple(mt.tokenizer.convert_ids_to_tokens(list(mt.prefix))) == family(family_name).given
 
 
-def test_without_labels_of_transformers_the_same_comes_out(mt, family, family_name, pairs):
-    """The decoder's input written out by hand: what is given, then the target without its end."""
-    source, target = pairs[1]
-    x, _ = ours(family_name, mt, source, target)
-    given = mt.tokenizer.convert_tokens_to_ids(list(family(family_name).given))
-    if family_name == "marian-apart":
-        given = [mt.model.config.pad_token_id]
-    y = [
-        *mt.tokenizer(text_target=target, add_special_tokens=False)["input_ids"],
-        mt.tokenizer.eos_token_id,
-    ]
-    with torch.no_grad():
-        logits = mt.model(
-            input_ids=torch.tensor([x]), decoder_input_ids=torch.tensor([[*given, *y[:-1]]])
-        ).logits[0]
-    logits[:, list(mt.never)] = -math.inf
-    logp = torch.log_softmax(logits.double(), -1)[len(given) - 1 :]
-    assert score_pairs(mt, [source], [target]).total[0] == pytest.approx(
-        sum(float(logp[j, k]) for j, k in enumerate(y)), abs=2e-6 * len(y)
-    )
-
-
 @pytest.mark.verifies("Log-probability of a translation", by="property")
-@pytest.mark.parametrize("budget", [1, 40, 100_000])
+@pytest.mark.parametrize("budget", [40, 100_000])
 def test_a_batch_of_one_equals_any_other_batch(mt, pairs, budget):
     # every source with every target
     srcs, trgs = zip(*((s, t) for s, _ in pairs for _, t in pairs), strict=True)
@@ -130,17 +108,6 @@ def test_the_source_matters_and_an_empty_one_is_allowed(mt, pairs):
     totals = score_pairs(mt, [pairs[0][0], pairs[1][0], ""], [target] * 3).total
     assert np.isfinite(totals).all()
     assert len(set(totals)) == 3
-
-
-def test_tokens_are_those_of_the_target_side_and_end_once(mt, pairs):
-    targets = [t for _, t in pairs]
-    found = target_tokens(mt, [*targets, " "])
-    scored = score_pairs(mt, [""] * 6, [*targets, " "])
-    assert [len(t) for t in found] == scored.tokens.tolist()
-    assert found[-1] == ()
-    assert all(t.count("</s>") == 1 and t[-1] == "</s>" for t in found[:-1])
-    for tokens, target in zip(found, targets, strict=False):
-        assert mt.tokenizer.convert_tokens_to_string(list(tokens[:-1])).strip() == target
 
 
 def test_blank_and_long_ones_are_nan_and_told(mt):
@@ -173,19 +140,11 @@ def test_special_tokens_in_a_text_are_text(mt):
     assert np.isfinite(scored.total).all()
 
 
-def test_no_pairs_give_empty_arrays(mt):
-    found = score_pairs(mt, [], [])
-    assert found.total.shape == found.tokens.shape == (0,)
-    assert target_tokens(mt, []) == []
-
-
-def test_wrong_calls_are_told_in_one_sentence(mt):
-    with pytest.raises(DataError, match="srcs has 1, trgs has 2"):
-        score_pairs(mt, ["a"], ["a", "b"])
-    with pytest.raises(DataError, match="text 1 of trgs is None, not a text"):
-        score_pairs(mt, ["a", "b"], ["a", None])
-    with pytest.raises(DataError, match="srcs is a single text"):
-        score_pairs(mt, "a", ["a"])
+def test_what_is_refused(mt):
+    assert score_pairs(mt, [], []).total.shape == (0,)
+    for srcs, trgs in ((["a"], ["a", "b"]), (["a", "b"], ["a", None]), ("a", ["a"])):
+        with pytest.raises(DataError):
+            score_pairs(mt, srcs, trgs)
 
 
 @pytest.mark.parametrize(
@@ -212,19 +171,6 @@ def test_another_target_language_changes_every_score(family, pairs, name, other)
     shared = dataclasses.replace(second, tokenizer=mt.tokenizer, model=mt.model)
     assert (score_pairs(shared, srcs, trgs).total == then.total).all()
     assert (score_pairs(mt, srcs, trgs).total == first.total).all()
-
-
-@pytest.mark.parametrize("name", ["m2m100", "nllb", "mbart50", "mbart25"])
-def test_another_source_language_changes_every_score(family, pairs, name):
-    found = family(name)
-    srcs, trgs = zip(*pairs, strict=True)
-    totals = [
-        score_pairs(
-            load_mt(found.folder, device="cpu", **(found.options | {"src_lang": code})), srcs, trgs
-        ).total
-        for code in ("en", "cs")
-    ]
-    assert (abs(totals[0] - totals[1]) > 1e-4).all()
 
 
 def test_equal_pairs_are_scored_once_and_a_source_is_encoded_once(family, pairs, monkeypatch):
@@ -282,44 +228,15 @@ def test_final_logits_bias_and_t5_s_scaling_are_the_model_s_own(family, pairs):
     assert (abs(score_pairs(t5, *zip(*pairs, strict=True)).total - before) > 1e-3).all()
 
 
-def test_a_model_in_memory_needs_no_folder(family, pairs):
-    loaded = load_mt(family("m2m100").folder, device="cpu", src_lang="en", trg_lang="de")
-    mine = translation_model(
-        loaded.model,
-        loaded.tokenizer,
-        name="mine",
-        revision="0",
-        device="cpu",
-        src_lang="en",
-        trg_lang="de",
-    )
-    assert (mine.prefix, mine.max_tokens, mine.never) == (
-        loaded.prefix,
-        loaded.max_tokens,
-        loaded.never,
-    )
-    assert mine.signature().startswith(
-        "mt|model:mine|rev:0|dtype:float32|src:en|trg:de|given:</s> __de__|eos:yes|max:"
-    )
-    assert "|source:empty|" in mine.signature(empty_source=True)
-
-
-def test_bytes_of_a_special_token_in_a_text_are_scored_one_by_one(family):
-    mt = load_mt(family("byt5").folder, device="cpu")
-    assert target_tokens(mt, ["a</s>b"]) == [("a", "<", "/", "s", ">", "b", "</s>")]
-    assert mt.tokenizer.split_special_tokens is False  # as it was
-
-
-def test_half_precision_weights_are_scored_in_single_precision(family, pairs):
-    found = family("m2m100")
-    full, half = (
-        load_mt(found.folder, device="cpu", dtype=dtype, **found.options)
-        for dtype in ("float32", "bfloat16")
-    )
-    first, then = (score_pairs(mt, *zip(*pairs, strict=True)) for mt in (full, half))
-    assert half.model.dtype == torch.bfloat16
-    assert (first.total != then.total).all()
-    np.testing.assert_allclose(then.total / then.tokens, first.total / first.tokens, rtol=0.02)
+def test_cached_pairs_are_not_scored_again(family, pairs, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "scores.sqlite"))
+    found = family("marian")
+    mt, (srcs, trgs) = load_mt(found.folder, device="cpu"), zip(*pairs, strict=True)
+    first = score_pairs(mt, srcs, [*trgs[:-1], " "])
+    monkeypatch.setattr("anhelpers.translation._encode", lambda *a: pytest.fail("scored again"))
+    again = score_pairs(mt, srcs, [*trgs[:-1], " "])
+    assert again.total.tobytes() == first.total.tobytes()
+    assert (again.tokens == first.tokens).all()
 
 
 @pytest.mark.verifies("Log-probability of a translation", by="hand")

@@ -1,0 +1,48 @@
+"""Tiny language models, made here."""
+
+import pytest
+
+LINES = [
+    f"Der {a} {b} den {c}."
+    for a in ("Hund", "Mann", "Baum")
+    for b in ("sieht", "ruft")
+    for c in ("Weg", "Ort", "Bus")
+] * 3
+
+
+@pytest.fixture(scope="session")
+def tokenizer():
+    """Byte-level BPE with <s>, </s> and <pad> as tokens 0, 1 and 2."""
+    tokenizers = pytest.importorskip("tokenizers", reason="pip install 'anhelpers[neural]'")
+    transformers = pytest.importorskip("transformers", reason="pip install 'anhelpers[neural]'")
+    bpe = tokenizers.ByteLevelBPETokenizer(add_prefix_space=True)
+    special = ["<s>", "</s>", "<pad>"]
+    bpe.train_from_iterator(LINES, vocab_size=300, special_tokens=special, show_progress=False)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=bpe._tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        model_max_length=64,
+    )
+
+
+@pytest.fixture(scope="session")
+def build(tokenizer):
+    """A function (name, configuration, its settings) -> a random LanguageModel far from uniform."""
+    import torch
+    import transformers
+
+    from anhelpers.naturalness.lm import LanguageModel
+
+    def made(name, config, **settings):
+        common = {"vocab_size": len(tokenizer), "bos_token_id": 0, "eos_token_id": 1}
+        torch.manual_seed(1)
+        config = getattr(transformers, config)(**common, pad_token_id=2, **settings)
+        model = transformers.AutoModelForCausalLM.from_config(config).eval()
+        with torch.no_grad():
+            for p in model.parameters():
+                p.mul_(3)
+        return LanguageModel(model, tokenizer, name, "0", "float32", "cpu", 0, 64)
+
+    return made
