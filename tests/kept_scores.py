@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from anhelpers.naturalness.kept import ENDS, FILE
+from anhelpers.naturalness.load import LanguageModel
 
 import anhelpers as an
 from anhelpers.data.fetch import bundled
 from anhelpers.data.sets import minimal_pairs, mono_for
-from anhelpers.naturalness.kept import ENDS, FILE
-from anhelpers.naturalness.load import LanguageModel
 from anhelpers.notebooks import notebook_paths, parameters_of, run
 from anhelpers.provenance import environment
 from anhelpers.scoring.store import Store

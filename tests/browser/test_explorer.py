@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from anhelpers.widgets.edits import pieces, word_edits
 
 from anhelpers.charts.curve import beta_label
 from anhelpers.charts.frame import legible
 from anhelpers.widgets import base
-from anhelpers.widgets.edits import pieces, word_edits
 
 TEXT = """const text = box => [...box.querySelector('.anx-text').childNodes].filter(
     node => node.className !== 'anx-gone').map(node => node.textContent).join('');"""

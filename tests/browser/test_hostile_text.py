@@ -48,8 +48,9 @@ def named(i):
 
 
 def explorer():
-    from anhelpers.widgets.explorer import beta_explorer
     from anhelpers.widgets.judged import Judged
+
+    from anhelpers.widgets.explorer import beta_explorer
 
     n = len(HOSTILE)
     segment = np.repeat(np.arange(n), 2)

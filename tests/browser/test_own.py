@@ -16,13 +16,13 @@ from anhelpers.accuracy.surface import surface
 from anhelpers.data import load, load_candidates
 from anhelpers.frontier import oracle_curve
 from anhelpers.naturalness.critic import (
+    critic_tokens,
     explain,
     foreign,
     known_words,
     load_critic,
     score_critic,
 )
-from anhelpers.naturalness.critic import critic_tokens
 from anhelpers.widgets.own import own_translation, shipped_critic
 
 SETS = {"en": "teaching/de-en", "de": "teaching"}

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from anhelpers.widgets.judged import Judged
 
 from anhelpers.frontier import oracle_curve
 from anhelpers.widgets.base import Shown
-from anhelpers.widgets.judged import Judged
 
 SOURCE = (
     "the old house stands near a quiet river where people walk and children play under tall trees"

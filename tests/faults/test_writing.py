@@ -18,10 +18,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-
-from anhelpers import cli
 from anhelpers.candidates.draw import SourceDraws
 from anhelpers.candidates.resume import draw_to_file
+
+from anhelpers import cli
 from anhelpers.charts import offline
 from anhelpers.data import bundled, from_systems, load, read_plain, write_candidates
 from anhelpers.notebooks import about, notebook_paths

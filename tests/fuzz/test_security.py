@@ -192,8 +192,9 @@ def test_code_that_comes_with_a_model_is_not_run(copy, mark, kind, monkeypatch):
 @pytest.mark.parametrize("loader", ["load_mt", "load_metricx", "load_drawer"])
 def test_no_loader_runs_a_models_code(tiny_lm, tmp_path, mark, loader):
     pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    from anhelpers.accuracy.metricx import load_metricx
     from anhelpers.candidates.drawing import load_drawer
+
+    from anhelpers.accuracy.metricx import load_metricx
     from anhelpers.translation import load_mt
 
     folder = Path(shutil.copytree(tiny_lm, tmp_path / "metricx-23"))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from anhelpers.naturalness.critic_figures import auc
 
 from anhelpers.data import bundled, load
 from anhelpers.data.lines import read_lines
 from anhelpers.naturalness.critic import critic_metric, load_critic, score_critic
-from anhelpers.naturalness.critic_figures import auc
 
 pytestmark = pytest.mark.real
 FIRST = 1958

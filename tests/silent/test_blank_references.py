@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import sacrebleu
+from anhelpers.accuracy.align import check_alignment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers import cli, plane
-from anhelpers.accuracy.align import check_alignment
 from anhelpers.accuracy.learned import Learned, learned_metric
 from anhelpers.accuracy.surface import METRICS, surface, surface_metric
 from anhelpers.candidates import mbr_utility

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from anhelpers.accuracy.align import check_candidates
 
 from anhelpers import cli
-from anhelpers.accuracy.align import check_candidates
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import (
     CandidateSet,

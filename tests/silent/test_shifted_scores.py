@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from anhelpers.accuracy.given import check_scores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anhelpers as an
 from anhelpers import scoring
-from anhelpers.accuracy.given import check_scores
 from anhelpers.errors import DataError
 
 WORDS = np.array(

@@ -586,9 +586,10 @@ def test_a_training_whose_loss_is_nan_is_an_error(tmp_path, monkeypatch):
 @pytest.mark.neural
 def test_a_damaged_line_of_candidates_is_drawn_again(tiny_marian, tmp_path, capsys):
     pytest.importorskip("torch")
-    from anhelpers.candidates import Drawing
     from anhelpers.candidates.draw import draw_source
     from anhelpers.candidates.resume import draw_to_file
+
+    from anhelpers.candidates import Drawing
     from anhelpers.translation import load_mt
 
     drawing = Drawing(load_mt(tiny_marian / "mt", device="cpu"), 5, max_tokens=6)

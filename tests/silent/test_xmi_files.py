@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from anhelpers.data.score_pairs import lengths_of, read_score_pair
 
 from anhelpers import cli
 from anhelpers.data.candidates import read_candidates
 from anhelpers.data.numbers import read_logprobs
 from anhelpers.data.schema import TestSet
-from anhelpers.data.score_pairs import lengths_of, read_score_pair
 from anhelpers.data.token_scores import read_token_scores
 from anhelpers.divergences.samples import kl_from_logprobs
 from anhelpers.errors import DataError, LanguageConflict

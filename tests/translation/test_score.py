@@ -12,7 +12,7 @@ transformers = pytest.importorskip(
 )
 
 from anhelpers.errors import DataError  # noqa: E402
-from anhelpers.translation import load_mt, score_pairs, target_tokens, translation_model  # noqa: E402
+from anhelpers.translation import load_mt, score_pairs, target_tokens  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
