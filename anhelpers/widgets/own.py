@@ -188,7 +188,11 @@ def _candidates(
     accuracy = chrf.segment_scores(chrf.statistics(texts, test.streams, segment))
     found: dict[int, _Points] = {one: [] for one in shown}
     for row, one, *point in zip(
-        rows, segment.tolist(), accuracy, [score_critic(critic, text) for text in texts], strict=True
+        rows,
+        segment.tolist(),
+        accuracy,
+        [score_critic(critic, text) for text in texts],
+        strict=True,
     ):
         if np.isfinite(point).all():
             found[one].append((cands.tags[row], cands.texts[row], *map(float, point)))
