@@ -12,8 +12,7 @@ The curve and the plane
     oracle_curve of scores, oracle_study and judged_studies of texts; system_plane, rated_plane; systems_table,
     paired_tests, local_correlation, verdict; with_human_points, pareto_mask.
 To touch
-    explore (drag β), preview for print; rating_sheet, mqm_editor; tradeoff_explorer, divergence_explorer,
-    correction_explorer, direction_explorer.
+    explore (drag β); rating_sheet, mqm_editor; tradeoff_explorer, divergence_explorer.
 To draw
     plot_curve, plot_systems, plot_lines, plot_words, plot_tradeoff, plot_local_correlation, plot_gap,
     plot_xmi_bars, plot_xmi_bleu; save a picture, use_offline in a notebook.

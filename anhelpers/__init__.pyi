@@ -81,8 +81,6 @@ from .stats import pearson as pearson
 from .stats import spearman as spearman
 from .translation import load_mt as load_mt
 from .translation import score_pairs as score_pairs
-from .widgets.decisions import correction_explorer as correction_explorer
-from .widgets.directions import direction_explorer as direction_explorer
 from .widgets.divergences import divergence_explorer as divergence_explorer
 from .widgets.explorer import explore as explore
 from .widgets.mqm_editor import mqm_editor as mqm_editor

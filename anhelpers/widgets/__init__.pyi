@@ -1,5 +1,3 @@
-from .decisions import correction_explorer as correction_explorer
-from .directions import direction_explorer as direction_explorer
 from .divergences import divergence_explorer as divergence_explorer
 from .divergences import three_routes as three_routes
 from .explorer import beta_explorer as beta_explorer

@@ -155,7 +155,7 @@ function planeOf(one, tries) { // what stays while somebody types; and a functio
     ring.setAttribute("cy", at[k][1]);
     for (const part of [mine, name]) part.style.display = own ? "" : "none";
     if (!own) return;
-    const [x, y] = scale.at(own.n, own.a), within = scale.inside(own.n, own.a), left = x > WIDE - 90;
+    const [x, y] = scale.at(own.n, own.a), within = scale.inside(own.n, own.a), left = x > WIDE - (within ? 90 : 200);
     mine.setAttribute("cx", x);
     mine.setAttribute("cy", y);
     mine.classList.toggle("anx-outside", !within);

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pandas as pd
-from anhelpers.widgets.judged import Judged
 
 from anhelpers.frontier import oracle_curve
-from anhelpers.widgets.base import Shown
+from anhelpers.widgets.explorer import Judged
 
 SOURCE = (
     "the old house stands near a quiet river where people walk and children play under tall trees"
@@ -65,16 +64,6 @@ def judged(**sizes):
         ),
     ]
     return pairs, srcs, refs, texts, options
-
-
-class Together(Shown):
-    """Several widgets below each other in one page, as in a notebook."""
-
-    def __init__(self, *widgets, title="together", between=""):
-        self.widgets, self.data, self.between = widgets, {"title": title}, between
-
-    def fragment(self):
-        return self.between.join(widget.fragment() for widget in self.widgets)
 
 
 def systems(rng):
