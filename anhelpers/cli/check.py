@@ -1,10 +1,26 @@
-"""`anhelpers check`: what is installed and what is not; of a result, what made it."""
+"""`anhelpers check`: what is installed; of a result, what made it."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from ..errors import escaped, install_line
 
 EXAMPLE = "anhelpers check"
+_FEATURES = {
+    "scores, curves, charts": ("numpy scipy pandas numba sacrebleu altair vl-convert-python", ""),
+    "notebooks": ("jupyterlab papermill nbconvert ipykernel latex2mathml", "notebooks"),
+    "exact A(N) beyond linear programs": ("cvxpy clarabel", "theory"),
+    "language models": ("torch transformers", "neural"),
+    "COMET": ("unbabel-comet", "neural"),
+    "MetricX": ("torch transformers sentencepiece protobuf", "neural"),
+    "cluster": ("dask distributed dask-jobqueue", "cluster"),
+    "tests": ("pytest hypothesis ruff mypy playwright nbstripout", "dev"),
+}
+"""Feature → distributions, and the extra that installs them."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -13,20 +29,41 @@ def options(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="RESULT",
-        help="a table, picture, page or notebook of anhelpers: print the versions, command, "
-        "parameters and seeds that made it, and nothing else",
+        help="print the versions, command, parameters and seed of this file",
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the report, or what made a result."""
-    if args.file is None:
-        from ..doctor import report
-
-        print(report())
-        return
-    from ..errors import escaped
+    """Print the report, or the origin of a result."""
     from ..provenance import made_of
 
-    for line in made_of(args.file):
-        print(escaped(line))
+    print(escaped(made_of(args.file)) if args.file else _report())
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _report() -> str:
+    """A line per feature and data set, with the command that installs what is missing."""
+    from .. import __version__
+    from ..data.sets import available
+
+    lines = [f"anhelpers {__version__}, Python {sys.version.split()[0]}"]
+    mend = set()
+    for feature, (names, extra) in _FEATURES.items():
+        found = {name: _installed(name) for name in names.split()}
+        missing = [name for name, seen in found.items() if seen is None]
+        mend |= {install_line(extra)} if missing else set()
+        seen = ", ".join(f"{name} {seen}" for name, seen in found.items() if seen)
+        told = f"missing: {', '.join(missing)}" if missing else seen
+        lines.append(f"{'--' if missing else 'ok'}  {feature:<34} {told}")
+    browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    lines.append(f"{'ok' if browser else '--'}  {'browser tests':<34} {browser or 'no chromium'}")
+    absent = [str(row["name"]) for row in available() if not row["place"]]
+    mend |= {f"anhelpers data --fetch {' '.join(absent)}"} if absent else set()
+    lines.append(f"ok  {'data sets':<34} {len(available()) - len(absent)} here")
+    return "\n".join([*lines, *(f"to install: {line}" for line in sorted(mend))])

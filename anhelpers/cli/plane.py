@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import checks
+from ..errors import DataError
 from ..metrics import LPP_DISTANCE
 from ..scoring import lookup
-from . import mono as reference
 from . import options as shared
-from .entries import about_curve, about_models, about_options, compared_texts
-from .plane_files import Found, Run, write_all
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,222 +20,198 @@ if TYPE_CHECKING:
     from ..data import CandidateSet, TestSet
     from ..frontier import OracleCurve
     from ..metrics import Metric
-    from ..naturalness.lm import LanguageModel
-    from ..naturalness.lpp import Mono
     from ..plane import OracleStudy, Plane
+    from ..plane.report import PlaneResult
 
 EXAMPLE = "anhelpers plane --data wmt24/en-de -m chrf bleu --mono --mine mine.de:LLM"
+_DRAWS = 1000
+_SWAPS = 10_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of `anhelpers plane`."""
+
+    texts: shared.Texts
+    metrics: tuple[str, ...]
+    naturalness: str
+    lm: str
+    mono: str | bool | None
+    domain: str | None
+    out: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Systems, candidates of the oracle curve, and the names of the systems of --mine."""
+
+    test: TestSet
+    cands: CandidateSet
+    mine: tuple[str, ...]
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Texts or a data set, metrics, what to compare, outputs."""
-    shared.add_texts(parser, required=False)
-    shared.translations(parser, required=False)
-    parser.add_argument(
-        "--data", metavar="NAME|PATH", help="instead of -s, -r, -t: a data set, such as wmt24/en-de"
-    )
-    shared.selection(parser)
-    parser.add_argument(
+    """Texts or a data set, metrics, R, folder."""
+    shared.add_texts(parser)
+    add = parser.add_argument
+    add(
         "--mine",
         nargs="+",
-        default=[],
-        metavar="[NAME=]FILE",
-        help="more systems beside those of the data set or of -t, a line per segment; none of "
-        "them is a candidate of the oracle curve, so that others draw the same; their kind (LLM, "
-        "MT, online, human), as in NAME=FILE:LLM, decides their mark, of files of -t, too",
+        metavar="[NAME=]FILE[:KIND]",
+        help="your systems, beside the others and no candidates of the curve; KIND (LLM, MT, "
+        "online, human) decides their marker",
     )
-    parser.add_argument(
-        "--mine-in-candidates",
-        action="store_true",
-        help="puts --mine among the candidates: another curve, with another id",
+    add("--docs", metavar="FILE", help="lines domain<TAB>document for -s, to resample documents")
+    add(
+        "-m",
+        "--metrics",
+        nargs="+",
+        default=["chrf"],
+        metavar="METRIC",
+        help=f"accuracy, a panel each: {lookup.listed('accuracy')} (default: chrf)",
     )
-    parser.add_argument(
-        "--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled"
-    )
-    shared.axes(parser, f"{lookup.listed('naturalness')}; R is that of --mono", several=True)
-    parser.add_argument(
-        "--naturalness-level",
-        choices=["segment-mean", "corpus"],
-        help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
-        "where that says something)",
-    )
-    shared.lm(parser)
-    reference.option(
-        parser, "drawn on the axis of naturalness, with lpp also AN's N(Q) of each system"
-    )
-    shared.store(parser)
-    shared.loading(parser)
-    shared.scheduler(parser)
-    parser.add_argument(
-        "--level",
-        choices=["segment-mean", "corpus"],
-        default="segment-mean",
-        help="of the accuracy; the curve needs segment-mean (default: segment-mean)",
-    )
-    parser.add_argument(
-        "--own-segments",
-        action="store_true",
-        help="each system over its own segments, not only those that all share",
-    )
-    parser.add_argument(
-        "--max-blank-share",
-        type=float,
-        default=1.0,
-        metavar="SHARE",
-        help="leaves out systems with a larger share of blank outputs; each that stays takes its "
-        "blank segments away from all (default: 1, nobody)",
-    )
-    parser.add_argument(
-        "--by", choices=["domain", "length"], help="the systems again for each slice"
-    )
-    parser.add_argument("--against", metavar="SYSTEM", help="test only the pairs with this system")
-    parser.add_argument(
-        "--sanity", action="store_true", help="adds source copied, references shuffled and the like"
-    )
-    parser.add_argument(
-        "--count-all",
-        action="store_true",
-        help="people, controls, near-copies and --mine count as systems: in Holm's correction, the "
-        "Pareto set, the ranks and the axes' range",
-    )
-    shared.resampling(parser)
-    shared.out_folder(parser, "build/plane")
+    shared.add_naturalness(parser)
+    shared.add_mono(parser, "drawn on the axis of naturalness, with lpp also N(Q) of AN")
+    add("--domain", metavar="NAME", help="only the segments of this domain")
+    shared.add_seed(parser)
+    add("-o", "--out", default="build/plane", metavar="DIR", help="folder (default: build/plane)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Score, measure, draw, write."""
-    with shared.using_scheduler(args.scheduler):
-        _run(args)
+    """Read, score, report."""
+    from ..plane.report import readable, write_report
+
+    request = Request(
+        shared.Texts.of(args),
+        tuple(dict.fromkeys(args.metrics)),
+        *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed),
+    )
+    compared = _read(request)
+    results = _score(request, compared)
+    shared.print_notes(note for one in results for note in (*one.notes, *one.cautions))
+    write_report(
+        request.out,
+        results,
+        [*request.metrics, request.naturalness, *filter(None, [request.texts.data])],
+        n_segments=len(compared.test),
+        n_draws=_DRAWS,
+        seed=request.seed,
+        named=compared.mine,
+    )
+    for one in results:
+        table = one.tables["systems"].sort_values("accuracy", ascending=False)
+        print(readable(table).to_string(index=False))
+        print(f"{one.label}: {one.verdict}" if len(results) > 1 else one.verdict)
 
 
-def _run(args: argparse.Namespace) -> None:
-    from .. import plane as planes
-    from ..report import readable
-    from ..stats import check_draws, clusters_of
+def _read(request: Request) -> _Compared:
+    """Systems and candidates: those of a data set, or all outputs of -t."""
+    from ..data import from_systems, load_candidates
+    from ..scoring import check_systems
 
-    test, cands, mine = compared_texts(args)
-    check_draws(clusters_of(test.docs), args.draws)
-    translations = list(test.systems)
-    if args.sanity:
-        # so that none of them moves the draws of all else
-        of_controls, *_ = np.random.default_rng(args.seed).spawn(3)
-        test = planes.with_sanity_systems(test, of_controls)
-    if args.against:
-        checks.one_of(args.against, test.systems, "system")
-    how = {"device": args.device, "dtype": args.dtype}
-    needed = lookup.needs_lm(args.naturalness)
-    model = shared.chosen_lm(args.lm, test.trg_lang, **how) if needed else None
-    folded = args.naturalness == LPP_DISTANCE
-    mono, about = reference.given_mono(args, test, model) if args.mono or folded else (None, [])
-    measured, judge = _measured(args, test, cands, model=model, mono=mono)
-    about += about_models(args, model)
-    refs = list(test.refs)
-    whole = Run(args, len(test), cands, mine, translations, model, mono, judge, about, refs)
-    every: list[Found] = []
-    for plane, study in measured:
+    texts = request.texts
+    given, joined = texts.read()
+    test = check_systems(texts.selected(joined))
+    if texts.data:
+        cands = load_candidates(texts.data, texts.language_pair).without(texts.exclude)
+    else:
+        if not given.refs:
+            raise DataError("the plane compares with references: give -r REF.")
+        names = [name for name in given.systems if name in test.systems and name not in given.copies]
+        if not names:
+            raise DataError("no system of -t is left: the oracle curve has no candidates.")
+        said = [i for i in range(len(test)) if any(test.systems[s][i].strip() for s in names)]
+        test = test.subset(said) if len(said) < len(test) else test
+        cands = from_systems(test, names)
+    mine = [s for s in joined.systems if s not in given.systems and s in test.systems]
+    return _Compared(test, cands, tuple(mine))
+
+
+def _score(request: Request, compared: _Compared) -> list[PlaneResult]:
+    """One result per accuracy metric, from the same draws."""
+    from ..plane import outside_of
+
+    test, lang, folded = compared.test, compared.test.trg_lang, request.naturalness == LPP_DISTANCE
+    model = shared.language_model(request.lm, lang, [request.naturalness])
+    mono = (
+        shared.monolingual(request.texts.data, test, request.mono)
+        if request.mono or folded
+        else None
+    )
+    naturalness = lookup.naturalness_metric(request.naturalness, lang, model, mono=mono)
+    judge = lookup.naturalness_metric("lpp", lang, model) if folded else naturalness
+    accuracies = [lookup.accuracy_metric(name, lang, test.n_refs or 1) for name in request.metrics]
+    results: list[PlaneResult] = []
+    for plane, study in _planes(compared, accuracies, naturalness):
         people = {name: "human" for name in plane.systems if name not in test.systems}
-        outside = {} if args.count_all else planes.outside_of(test, mine) | people
+        outside = outside_of(test, compared.mine) | people
         plane = replace(plane, outside={s: why for s, why in outside.items() if s in plane.systems})
         study = study and replace(study, plane=plane)
-        every.append(_found(whole, plane, study, every[0] if every else None))
-    common = [note for note in every[0].notes if all(note in one.notes for one in every)]
-    shared.print_notes(common)
-    for found in every:
-        named = f"{found.label}: " if len(every) > 1 else ""
-        shared.print_notes(f"{named}{note}" for note in found.notes if note not in common)
-    write_all(Path(args.out), whole, every)
-    for found in every:
-        table = found.results["systems"].sort_values("accuracy", ascending=False)
-        sys.stdout.write(readable(table).to_string(index=False) + "\n")
-        print(f"{found.label}: {found.claim}" if len(every) > 1 else found.claim)
+        if request.domain:
+            study = study and study.domain(request.domain)
+            plane = study.plane if study else _of_domain(plane, request.domain)
+        found = _result(request, plane, study, results[0] if results else None)
+        results.append(_against(found, judge, mono) if mono else found)
+    return results
 
 
-def _found(run: Run, plane: Plane, study: OracleStudy | None, before: Found | None) -> Found:
-    """Tables, tests, verdict and sentences by one metric of accuracy, from the same draws by each.
+def _of_domain(plane: Plane, name: str) -> Plane:
+    rows = np.flatnonzero(plane.domains == name)
+    if not rows.size:
+        raise DataError(f"domain: got '{name}', expected one of {sorted({*plane.domains})}.")
+    return plane.subset(rows)
 
-    Parameters
-    ----------
-    before : what was found by the first metric, whose tests of naturalness hold for all.
-    """
-    from .. import plane as planes
-    from ..appendix import appendix_sentences, cautions, few_slices, uncounted
 
-    args, rng = run.args, np.random.default_rng(run.args.seed)
-    _, of_pairs, of_slices = rng.spawn(3)
-    curve = study.curve if study else None
-    table = (
-        study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
+def _planes(
+    compared: _Compared, accuracies: Sequence[Metric], naturalness: Metric
+) -> list[tuple[Plane, OracleStudy | None]]:
+    """The plane of each accuracy metric, with its oracle study if both axes are means over segments."""
+    from ..naturalness.compression import COMPRESSION
+    from ..plane import oracle_studies, system_plane
+
+    whole = not naturalness.of_segments or naturalness.name == COMPRESSION
+    if not whole and not any(metric.score_systems for metric in (*accuracies, naturalness)):
+        studies = oracle_studies(compared.test, compared.cands, accuracies, [naturalness])
+        return [(study.plane, study) for study in studies]
+    level = "corpus" if whole else "segment-mean"
+    planes = (
+        system_plane(compared.test, accuracy, naturalness, shared=None, naturalness_level=level)
+        for accuracy in accuracies
     )
-    table, r, of_r = reference.held_against(
-        run.mono, table, plane, run.judge, lm=run.model, curve=curve
-    )
-    references = "+".join(run.references) if "nrefs:" in plane.accuracy.signature else ""
-    table.insert(table.columns.get_loc("accuracy_signature"), "references", references)
-    notes = [*about_options(args, study.notes if study else plane.notes, plane), *run.about, *of_r]
-    if study:
-        notes += about_curve(args, study, run.cands, mine=run.mine, table=table)
-    results = {"systems": table}
-    if args.by and plane.naturalness.level != "stored" and plane.naturalness.name != LPP_DISTANCE:
-        results["slices"] = planes.sliced_table(plane, of_slices, args.by, args.draws)
-        notes += filter(None, [few_slices(results["slices"], plane.unit)])
-    careful = cautions(plane, table, args.draws)
-    if study:
-        results["curve"] = planes.curve_rows(study)
-    undecided = _tested(args, plane, results, of_pairs, before=before)
-    claim, correlations = _claim(run, plane, curve, rng)
-    results |= {} if correlations is None else {"claim": correlations}
-    who = _candidates(study) if study else []
-    told = appendix_sentences(
-        replace(plane, notes=(*notes, *who)),
-        results["systems"],
-        args.draws,
-        args.seed,
-        tests=results.get("pairs"),
-        doubts=undecided,
-        claim=claim,
-    )
-    head = [_counts(run, plane), *filter(None, [uncounted(plane)])]
-    notes = [*head, *notes, *_hints(args, careful), *undecided]
-    return Found(plane, curve, r, results, claim, [*careful, *undecided], notes, of_r, told)
+    return [(plane.shared(), None) for plane in planes]
 
 
-def _tested(
-    args: argparse.Namespace,
-    plane: Plane,
-    results: dict,
-    rng: np.random.Generator,
-    *,
-    before: Found | None,
-) -> list[str]:
-    """Paired tests and ranks among the results, where systems can be compared; sentences on what they cannot decide."""
+def _result(
+    request: Request, plane: Plane, study: OracleStudy | None, before: PlaneResult | None
+) -> PlaneResult:
+    """Tables, tests and verdict by one accuracy metric; p-values of naturalness are those of `before`."""
     import pandas as pd
 
     from .. import plane as planes
+    from ..plane.report import PlaneResult
 
-    table, swaps = results["systems"], max(10_000, args.draws)
-    if len(table) < 2 or args.own_segments or len(plane) < 2:
-        return []
-    tests = planes.paired_tests(plane, rng, swaps, args.against)
-    if before and "pairs" in before.results and _alike(plane, before.plane):
-        # one comparison has one p, whatever stands on the other axis
-        known = before.results["pairs"]
-        tests = pd.concat(
-            [tests[tests.axis != "naturalness"], known[known.axis == "naturalness"]],
-            ignore_index=True,
-        )
-    results["pairs"] = tests
-    if not args.against:
-        results["systems"] = planes.with_ranks(table, results["pairs"])
-    told = planes.cannot_decide(plane, swaps, args.against), planes.at_the_edge(results["pairs"])
-    return list(filter(None, told))
-
-
-def _candidates(study: OracleStudy) -> list[str]:
-    """Who the candidates are from, by name: of many, the notes have the number alone."""
-    from ..data.schema import systems_of
-
-    names = dict.fromkeys(name for tag in study.cands.tags for name in systems_of(tag))
-    return [f"The candidates are outputs of {', '.join(names)}."] if len(names) > 3 else []
+    rng = np.random.default_rng(request.seed)
+    _, of_pairs, _ = rng.spawn(3)
+    curve = study.curve if study else None
+    table = study.systems(rng, _DRAWS) if study else planes.systems_table(plane, rng, _DRAWS)
+    tables, doubts = {"systems": table}, [planes.few_documents(table, plane.unit)]
+    if study:
+        tables["curve"] = planes.curve_rows(study)
+    if len(table) > 1 and len(plane) > 1:
+        tests = planes.paired_tests(plane, of_pairs, _SWAPS)
+        known = before.tables["pairs"] if before and _alike(plane, before.plane) else tests
+        parts = [tests[tests.axis != "naturalness"], known[known.axis == "naturalness"]]
+        tables["pairs"] = pd.concat(parts, ignore_index=True) if before else tests
+        tables["systems"] = planes.with_ranks(table, tables["pairs"])
+        doubts += [planes.cannot_decide(plane, _SWAPS), planes.at_the_edge(tables["pairs"])]
+    verdict, claim = _claim(plane, curve, rng)
+    if claim is not None:
+        tables["claim"] = claim
+    notes = study.notes if study else plane.notes
+    notes = (*notes, shared.about_candidates(study.cands)) if study else notes
+    doubts = [text for text in doubts if text]
+    return PlaneResult(plane, curve, tables, verdict, cautions=tuple(doubts), notes=notes)
 
 
 def _alike(one: Plane, other: Plane) -> bool:
@@ -249,94 +221,35 @@ def _alike(one: Plane, other: Plane) -> bool:
     )
 
 
-def _counts(run: Run, plane: Plane) -> str:
-    """How many segments and systems are compared, and what is resampled."""
-    drawn = (
-        f"as {len(set(plane.clusters.tolist()))} documents"
-        if plane.unit == "documents"
-        else "one by one"
-    )
-    scored = int((plane.compared & plane.there.any(0)).sum())
-    systems = f"{scored} system{'s' * (scored != 1)}"
-    return f"{len(plane)} of {run.n} segments compared, resampled {drawn}; {systems}."
-
-
-def _hints(args: argparse.Namespace, careful: list[str]) -> list[str]:
-    """The cautions that a user can do something about, or has not typed."""
-    return [
-        f"{told[:-1]}; name them by --docs."
-        if told.startswith("Documents are not known") and args.sources
-        else told
-        for told in careful
-        if not told.startswith(f"{args.draws} ")  # who drew said that
-    ]
-
-
-def _measured(
-    args: argparse.Namespace,
-    test: TestSet,
-    cands: CandidateSet,
-    *,
-    model: LanguageModel | None,
-    mono: Mono | None,
-) -> tuple[list[tuple[Plane, OracleStudy | None]], Metric]:
-    """For each metric of accuracy the systems' scores; with the study of the curve where both are means of segments'.
-
-    The metric that is returned scores single texts, such as those of R, as the axis of naturalness does.
-    """
-    from .. import plane as planes
+def _against(found: PlaneResult, metric: Metric, mono: object) -> PlaneResult:
+    """The result with R on the axis of naturalness, if the mean score of R's texts is comparable."""
     from ..naturalness.compression import COMPRESSION
+    from ..plane import overshoot, with_mono
 
-    accuracies = [_accuracy(args, name, test) for name in dict.fromkeys(args.metric)]
-    naturalness = lookup.naturalness_metric(args.naturalness, test.trg_lang, model, mono=mono)
-    judge = (
-        lookup.naturalness_metric("lpp", test.trg_lang, model)
-        if args.naturalness == LPP_DISTANCE
-        else naturalness
-    )
-    # which says little of a segment
-    whole = not naturalness.of_segments or args.naturalness == COMPRESSION
-    level = args.naturalness_level or ("corpus" if whole else "segment-mean")
-    given = any(metric.score_systems for metric in (*accuracies, naturalness))
-    if not given and "corpus" not in (args.level, level) and not args.own_segments:
-        studies = planes.oracle_studies(test, cands, accuracies, [naturalness])
-        return [(study.plane, study) for study in studies], judge
-
-    def plane_by(accuracy: Metric) -> Plane:
-        levels = {"level": args.level, "naturalness_level": level}
-        plane = planes.system_plane(test, accuracy, naturalness, **levels, shared=None)
-        return plane.own() if args.own_segments else plane.shared()
-
-    return [(plane_by(accuracy), None) for accuracy in accuracies], judge
-
-
-def _accuracy(args: argparse.Namespace, name: str, test: TestSet) -> Metric:
-    """A metric of accuracy; one with a model of its own is told in what numbers it computes, and where."""
-    told = {"device": args.device, "dtype": args.dtype}
-    usual = {"device": None, "dtype": "float32"}
-    learned = lookup.row_of(name, "accuracy").learned
-    how = {key: value for key, value in told.items() if learned and value != usual[key]}
-    return lookup.accuracy_metric(name, test.trg_lang, test.n_refs or 1, **how)
+    plane = found.plane
+    comparable = metric.of_segments and not metric.needs and metric.name not in ("zip", COMPRESSION)
+    if plane.naturalness.name != LPP_DISTANCE:
+        comparable = comparable and plane.naturalness.level == "segment-mean"
+    if not comparable:
+        told = f"R is not drawn: a mean of {metric.name} over its texts is not comparable."
+        return replace(found, notes=(*found.notes, told))
+    table, r = with_mono(found.tables["systems"], plane, metric, mono)  # type: ignore[arg-type]
+    told = [overshoot(table, found.curve)] if metric.name == "lpp" else []
+    tables = {**found.tables, "systems": table}
+    return replace(found, tables=tables, mono=r, notes=(*found.notes, *told))
 
 
 def _claim(
-    run: Run, plane: Plane, curve: OracleCurve | None, rng: np.random.Generator
+    plane: Plane, curve: OracleCurve | None, rng: np.random.Generator
 ) -> tuple[str, pd.DataFrame | None]:
-    """Whether accuracy and naturalness go against each other near the frontier: in words, and the correlations."""
+    """The paper's claim near the frontier: verdict and correlations."""
     from ..plane import FEWEST, distinct_systems, local_correlation, verdict
 
-    here = [name for name in run.translations if name in plane.systems]
-    apart = [name for name in here if name in plane.outside]
-    plane = plane.only([name for name in here if name not in plane.outside])
+    plane = plane.only([name for name in plane.systems if name not in plane.outside])
     if plane.naturalness.level == "stored":
-        return "No test of the claim: the naturalness is known per system only.", None
+        return "No test of the claim: the naturalness has no scores of segments.", None
     scored = len(distinct_systems(plane))
     if scored < FEWEST or len(plane) < 2:
-        seen = f"{scored} different system{'s' * (scored != 1)} on {len(plane)} segments"
-        return (
-            f"No correlation near the frontier: it takes {FEWEST} different systems; here: {seen}.",
-            None,
-        )
-    correlations = local_correlation(plane, rng, curve=curve, n_draws=run.args.draws)
-    without = f" This is without {', '.join(apart)}." if apart else ""
-    return verdict(correlations) + without, correlations
+        return f"No test of the claim: got {scored} different systems, expected {FEWEST}.", None
+    correlations = local_correlation(plane, rng, curve=curve, n_draws=_DRAWS)
+    return verdict(correlations), correlations

@@ -1,0 +1,338 @@
+"""Results of a plane as files: tables, figure, LaTeX, bibliography, appendix and a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import __version__
+from ..metrics import LPP_DISTANCE
+from ..provenance import MADE, from_template, in_page, made_by, write_made
+from .scores import Plane
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..estimate import Estimate
+    from ..frontier import OracleCurve
+
+_TABLES = ("systems", "curve", "pairs", "claim")
+_FILES = (
+    *(f"{name}.csv" for name in _TABLES),
+    *("systems.tex", "caption.tex", "appendix.tex", "appendix.txt", "refs.bib"),
+    *("plane.pdf", "plane.svg", "plane.png", "plane.html", MADE),
+)
+_NAMES = {
+    "system": "system",
+    "category": "kind",
+    "accuracy": "accuracy",
+    "naturalness": "naturalness",
+    "accuracy_gap": "accuracy gap",
+    "naturalness_gap": "naturalness gap",
+    "pareto_probability": "Pareto prob.",
+    "lpp_gap": "LPP(Q) − LPP(R)",
+    "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
+    "accuracy_rank_low": "accuracy ranks",
+    "accuracy_cluster": "accuracy cluster",
+    "naturalness_rank_low": "naturalness ranks",
+    "naturalness_cluster": "naturalness cluster",
+    "n": "n",
+}
+"""Column of a table of systems → its heading."""
+_RANKS = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")
+_LATEX = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}\allowbreak{}"}
+    | {'"': r"\textquotedbl{}", "–": "--", "−": "$-$", "…": r"\ldots{}", "→": r"$\rightarrow$"}
+    | {"β": r"$\beta$", "∞": r"$\infty$", "≥": r"$\geq$", "≤": r"$\leq$", "√": r"$\surd$"}
+    | {"τ": r"$\tau$", "ρ": r"$\rho$", "Δ": r"$\Delta$", "σ": r"$\sigma$", "·": r"$\cdot$"}
+    | {"χ": r"$\chi$", "²": r"\textsuperscript{2}", "α": r"$\alpha$", "×": r"$\times$"}
+    | {"\u00a0": "~"}
+)
+
+
+@dataclass(frozen=True)
+class PlaneResult:
+    """Tables, verdict and cautions by one accuracy metric, as `anhelpers plane` writes them.
+
+    Parameters
+    ----------
+    tables : mapping
+        "systems", and where they exist "curve", "pairs" and "claim".
+    mono : Estimate or None
+        Naturalness of R, monolingual text.
+    cautions : tuple of str
+        Sentences on how to read the intervals and tests.
+    """
+
+    plane: Plane
+    curve: OracleCurve | None
+    tables: Mapping[str, pd.DataFrame]
+    verdict: str
+    mono: Estimate | None = None
+    cautions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name of the accuracy metric on its axis."""
+        return self.plane.accuracy.title.partition(" (")[0]
+
+
+def write_report(
+    folder: str | PathLike,
+    results: Sequence[PlaneResult],
+    sources: Sequence[str],
+    *,
+    n_segments: int,
+    n_draws: int,
+    seed: int,
+    named: Sequence[str] = (),
+) -> None:
+    """Write all files of a plane into a folder, together; files of an older run are replaced.
+
+    Parameters
+    ----------
+    results : sequence of PlaneResult
+        One per accuracy metric, of the same systems.
+    sources : sequence of str
+        Metrics, data set and models, for the bibliography.
+    n_segments : int
+        Segments of the test set, before any were left out.
+    named : sequence of str
+        Systems drawn with thick outlines.
+    """
+    from ..charts.frame import COLUMN, COLUMN_INCHES
+    from ..charts.offline import interactive, save
+    from ..charts.systems import Panel, plot_panels
+    from ..data.writing import results_together, write_text
+
+    plane = results[0].plane
+    plain = plane.naturalness.level == "stored" or plane.naturalness.name == LPP_DISTANCE
+    how: dict[str, Any] = {"uncertainty": "cross" if plain else "ellipse", "named": named}
+    panels = [
+        Panel(one.tables["systems"], one.plane.accuracy.title, one.curve, mono=one.mono, **how)
+        for one in results
+    ]
+    ruler = {"ruler": plane.naturalness.name == "lpp"}
+    chart, marks, unnamed = plot_panels(panels, plane.naturalness.title, size=COLUMN, **ruler)
+    entries, keys = _bibliography(["an", *sources, *["tests"] * ("pairs" in results[0].tables)])
+    facts = _facts(results) | {
+        "n_segments": n_segments,
+        "n_draws": n_draws,
+        "seed": seed,
+        "marks": [*dict.fromkeys(sentence for own in marks for sentence in own)],
+        "unnamed": sorted(unnamed),
+        "keys": keys,
+        "made_by": made_by(),
+    }
+    appendix = from_template("appendix.txt", **facts)
+    with results_together(folder, _FILES) as fresh:
+        for name, table in _stacked(results).items():
+            write_text(fresh / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        for suffix in (".pdf", ".svg", ".png"):
+            save(chart, fresh / f"plane{suffix}", inches=COLUMN_INCHES)
+        write_text(fresh / "refs.bib", f"% {made_by()}\n\n{entries}")
+        write_text(fresh / "appendix.txt", appendix)
+        paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", latex_text(appendix), flags=re.M)
+        write_text(fresh / "appendix.tex", f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n")
+        write_text(fresh / "caption.tex", from_template("caption.tex", tex=latex_text, **facts))
+        write_text(
+            fresh / "systems.tex",
+            from_template("systems.tex", tex=latex_text, rows=_rows(results), **facts),
+        )
+        wide, _, _ = plot_panels(panels, plane.naturalness.title, size=(620, 420), **ruler)
+        page = from_template(
+            "plane.html",
+            title=f"{plane.name}: {plane.compared.sum()} systems",
+            chart=interactive(wide),
+            parts=_parts(results) | {"Appendix": [appendix]},
+        )
+        write_text(fresh / "plane.html", in_page(page))
+        write_made(fresh, sorted(path.name for path in fresh.iterdir()))
+
+
+def _stacked(results: Sequence[PlaneResult]) -> dict[str, pd.DataFrame]:
+    """Each table over all metrics, with the accuracy metric in its first column."""
+    import pandas as pd
+
+    found = {}
+    for name in _TABLES:
+        parts = [
+            one.tables[name].assign(metric=one.plane.accuracy.name)
+            for one in results
+            if name in one.tables
+        ]
+        if parts:
+            table = pd.concat(parts, ignore_index=True)
+            found[name] = table[["metric", *table.columns.drop("metric")]]
+    return found
+
+
+def _facts(results: Sequence[PlaneResult]) -> dict[str, object]:
+    """Values of the templates of caption, appendix and table."""
+    first = results[0]
+    plane, systems = first.plane, first.tables["systems"]
+    scored = systems[systems.n > 0]
+    sizes = sorted({int(one.tables["systems"].n.max()) for one in results})
+    return {
+        "plane": plane,
+        "results": results,
+        "n_systems": int((scored.outside == "").sum()),
+        "outside": dict(plane.outside),
+        "unscored": systems.system[systems.n == 0].tolist(),
+        "n": " and ".join(f"{n:,}" for n in sizes),
+        "n_docs": len(set(plane.clusters.tolist())) if plane.unit == "documents" else 0,
+        "candidates": systems.candidates.iloc[0] if "candidates" in systems else "",
+        "few": float(scored.n_effective.min()) if len(scored) else np.nan,
+        "ranked": "accuracy_rank_low" in systems,
+        "tested": "pairs" in first.tables,
+        "mono": first.mono,
+        "cautions": [*dict.fromkeys(text for one in results for text in one.cautions)],
+        "notes": [*dict.fromkeys(text for one in results for text in one.notes)],
+        "version": __version__,
+    }
+
+
+def _rows(results: Sequence[PlaneResult]) -> list[list[str]]:
+    """Rows of the LaTeX table: system, kind, scores with intervals and clusters, by each metric."""
+    first = results[0].tables["systems"].sort_values("accuracy", ascending=False)
+    axes = [("accuracy", one.tables["systems"]) for one in results] + [("naturalness", first)]
+    best = {s for one in results for s in one.tables["systems"].query("pareto").system}
+    rows = []
+    for system, kind, outside in first[["system", "category", "outside"]].to_numpy():
+        name = latex_text(system) + "*" * bool(outside)
+        row = [rf"\textbf{{{name}}}" if system in best else name, latex_text(kind)]
+        for axis, table in axes:
+            digits, own = _digits(table), table[table.system == system].to_dict("records")
+            cells = [_cell(one, axis, "[{}, {}]", digits) for one in own] or ["–"]
+            cells += [_cell(one, f"{axis}_cluster", "", {}) for one in own] or ["–"]
+            row += map(latex_text, cells)
+        rows.append(row)
+    return rows
+
+
+def _parts(results: Sequence[PlaneResult]) -> dict[str, list]:
+    """Sections of the page: heading → paragraphs and tables."""
+    parts: dict[str, list] = {}
+    for one in results:
+        by = f" by {one.label}" if len(results) > 1 else ""
+        table = one.tables["systems"].sort_values("accuracy", ascending=False)
+        ranks = [c for c in table if _RANKS.fullmatch(str(c))]
+        parts[f"Systems{by}"] = [readable(table.drop(columns=ranks))]
+        if ranks:
+            columns = ["system", "category", *ranks]
+            parts[f"Ranks and clusters{by}"] = [readable(table[columns])]
+        parts[f"The claim{by}"] = [one.verdict]
+        if "pairs" in one.tables:
+            parts[f"Paired tests{by}"] = [*one.cautions, readable(one.tables["pairs"])]
+    return parts
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of systems for people: intervals in the cell of their value, headings in words.
+
+    Any other table: 4 significant digits, 2 of a p-value.
+    """
+    import pandas as pd
+
+    if not {"accuracy_low", "accuracy_rank_low", "naturalness_rank_low"} & {*table}:
+        short = {"p": 2, "p_holm": 2}
+        floats = table.select_dtypes("float")
+        return table.assign(
+            **{c: [_significant(v, short.get(c, 4)) for v in floats[c]] for c in floats}
+        )
+    digits = _digits(table)
+    columns = [c for c in ("slice", *_NAMES) if c in table] + ["n_docs"] * ("slice" in table)
+    rows = [
+        [_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")
+    ]
+    return pd.DataFrame(rows, columns=[_NAMES.get(c, c) for c in columns])
+
+
+def in_one_cell(table: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
+    """A table whose columns X, X_low and X_high become one of text: "1.78 (1.25 to 2.40)".
+
+    Parameters
+    ----------
+    digits : int
+        Decimals. A value without an interval stays alone, a missing one is "–".
+
+    >>> import pandas as pd
+    >>> in_one_cell(pd.DataFrame({"r": [0.5], "r_low": [0.25], "r_high": [0.75]}))["r"][0]
+    '0.50 (0.25 to 0.75)'
+    """
+    whole = [c for c in table if {f"{c}_low", f"{c}_high"} <= {*table}]
+    sizes, rows = dict.fromkeys(whole, digits), table.to_dict("records")
+    cells = {c: [_cell(row, c, "({} to {})", sizes) for row in rows] for c in whole}
+    return table.assign(**cells).drop(columns=[c + end for c in whole for end in ("_low", "_high")])
+
+
+def _significant(value: float, digits: int) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
+def _digits(table: pd.DataFrame) -> dict[str, int]:
+    """Decimals of each column with an interval; a gap has those of its axis."""
+    from ..charts.frame import digits_of
+
+    if "accuracy_low" not in table:
+        return {}
+    digits = {}
+    for axis in ("accuracy", "naturalness"):
+        values = table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float)
+        known = values[np.isfinite(values)]
+        digits[axis] = digits[f"{axis}_gap"] = digits_of(known) if len(known) else 0
+    return digits | dict.fromkeys(("lpp_gap", "minus_lpp_distance"), digits["naturalness"])
+
+
+def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -> str:
+    """One value as text, with its interval if the column has one; "–" if it is missing."""
+    value = row.get(column, np.nan)
+    if column in digits:
+        if not np.isfinite(value):
+            return "–"
+        value, low, high = (
+            f"{row[name]:z.{digits[column]}f}"
+            for name in (column, f"{column}_low", f"{column}_high")
+        )
+        return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
+    if column.endswith("_rank_low"):
+        ends = value, row[column.replace("_low", "_high")]
+        return "–" if not isinstance(value, int) else "–".join(map(str, dict.fromkeys(ends)))
+    if column.endswith("_cluster"):
+        return str(value) if isinstance(value, int) else "–"
+    if isinstance(value, float):
+        return "–" if np.isnan(value) else f"{value:.2f}"
+    return str(value)
+
+
+def latex_text(text: str) -> str:
+    """Escape text for LaTeX, with the symbols that this package prints.
+
+    >>> latex_text("AIST_AIRC: 5 %, -3.1 < β")
+    'AIST\\\\_AIRC: 5 \\\\%, $-$3.1 \\\\textless{} $\\\\beta$'
+    """
+    return re.sub(r"(^|[ \[(])-(?=\d)", r"\1$-$", text.translate(_LATEX))
+
+
+def _bibliography(wanted: Iterable[str]) -> tuple[str, list[str]]:
+    """BibTeX entries for metrics, data sets, models and methods of these names, and their keys."""
+    from ..data.fetch import bundled
+
+    names = {name for one in wanted for name in (one, *re.split(r"[:/#]", one)[:1], f"{one}=")}
+    entries: dict[str, str] = {}
+    for entry in re.findall(r"@\w+\{[^@]+", bundled("references.bib").read_text("utf-8")):
+        key, whose = re.findall(r"@\w+\{([^,]+), for = \{([^}]*)\},", entry)[0]
+        if names & {*whose.split()}:
+            entries[key] = re.sub(r" for = \{[^}]*\},", "", entry, count=1).strip()
+    return "\n\n".join(entries.values()) + "\n", [*entries]
