@@ -25,7 +25,7 @@ In notebooks
     sentence; AnhelpersWarning: a finding that does not stop the computation.
 Rooms, each with a table of contents of its own
     Mathematics: exact, divergences, frontier, fan, intervals, stats. Texts: data, candidates, accuracy, naturalness,
-    translation, scoring. Studies: plane, mqm, xmi. Pictures: charts, widgets, report. And classroom,
+    translation, scoring. Studies: plane, mqm, xmi. Pictures: charts, widgets. And classroom,
     notebooks, checks.
 
 Imports are lazy: `import anhelpers` takes milliseconds.

@@ -15,7 +15,6 @@ from . import mqm as mqm
 from . import naturalness as naturalness
 from . import notebooks as notebooks
 from . import plane as plane
-from . import report as report
 from . import scoring as scoring
 from . import stats as stats
 from . import translation as translation

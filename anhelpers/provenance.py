@@ -33,7 +33,17 @@ MADE = ".made.json"
 
 _LIBRARIES = {"vl-convert-python": "vl_convert"} | {
     name: name
-    for name in "numpy scipy numba pandas sacrebleu cvxpy torch transformers altair".split()
+    for name in [
+        "numpy",
+        "scipy",
+        "numba",
+        "pandas",
+        "sacrebleu",
+        "cvxpy",
+        "torch",
+        "transformers",
+        "altair",
+    ]
 }
 """Distribution → its module."""
 

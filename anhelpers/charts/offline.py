@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from .. import checks
 from ..data.fetch import cache_folder
 from ..data.writing import make_folder, write_bytes, write_text
 from ..errors import DataError
-from ..provenance import in_page, made_by, version_of
+from ..provenance import in_page, made_by
 from .drawing import NotDrawn, drawn_aside
 
 __all__ = [
@@ -188,7 +189,7 @@ def interactive(chart: alt.TopLevelMixin) -> str:
 @cache
 def _library() -> str:
     """The code by which a page draws its chart: takes seconds to make, and is kept beside the user's downloads."""
-    file = f"vega-{VEGALITE_VERSION}-{version_of('vl-convert-python')}.js"
+    file = f"vega-{VEGALITE_VERSION}-{version('vl-convert-python')}.js"
     try:
         place = cache_folder() / file
         digest, code = place.read_text("utf-8").split("\n", 1)
@@ -252,7 +253,7 @@ def save(chart: alt.TopLevelMixin, path: str | PathLike, inches: float | None = 
 
 def _made(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
     """The chart with its maker in the specification itself."""
-    return chart.properties(usermeta={"made_by": made_by(drawn=True)})
+    return chart.properties(usermeta={"made_by": made_by()})
 
 
 def _printed(svg: str, suffix: str, inches: float) -> bytes:
@@ -281,16 +282,12 @@ def stamped(data: bytes, suffix: str) -> bytes:
 
 def _svg(data: bytes) -> bytes:
     start = data.index(b">", data.index(b"<svg")) + 1
-    return (
-        data[:start]
-        + f"<metadata>{html.escape(made_by(drawn=True))}</metadata>".encode()
-        + data[start:]
-    )
+    return data[:start] + f"<metadata>{html.escape(made_by())}</metadata>".encode() + data[start:]
 
 
 def _png(data: bytes) -> bytes:
     """After the head an iTXt chunk: its key, no compression, no language, UTF-8 text."""
-    body = b"iTXt" + KEY + b"\0\0\0\0\0" + made_by(drawn=True).encode()
+    body = b"iTXt" + KEY + b"\0\0\0\0\0" + made_by().encode()
     return (
         data[:HEAD]
         + struct.pack(">I", len(body) - 4)
@@ -305,7 +302,7 @@ def _pdf(data: bytes) -> bytes:
     found, last = START.search(data), data.rindex(b"/Producer")
     if found is None or last < data.rindex(b" obj\n"):
         return data
-    text = b"/Creator <feff%s>\n  " % made_by(drawn=True).encode("utf-16-be").hex().encode()
+    text = b"/Creator <feff%s>\n  " % made_by().encode("utf-16-be").hex().encode()
     table = str(int(found[1]) + len(text)).encode()
     data = data[: found.start(1)] + table + data[found.end(1) :]
     return data[:last] + text + data[last:]

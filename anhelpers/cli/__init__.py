@@ -39,10 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from ..provenance import making
     from .options import cluster, parameters
 
-    try:
+    if argv is None:  # a process of its own
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    except ValueError:  # not in the main thread
-        pass
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8")  # a table is UTF-8 in any locale
     try:

@@ -50,9 +50,7 @@ def run(args: argparse.Namespace) -> None:
     say(f"wrote {page}")
 
 
-def _read(
-    candidates: str, texts: shared.Texts, k: int | None
-) -> tuple[TestSet, CandidateSet]:
+def _read(candidates: str, texts: shared.Texts, k: int | None) -> tuple[TestSet, CandidateSet]:
     """Candidates with sources and references: one file, a file beside texts, or a data set."""
     from ..data import load, load_candidates, read_candidate_file, read_candidates, read_plain
 

@@ -161,7 +161,9 @@ def add_mono(parser: argparse.ArgumentParser, what: str) -> None:
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add --seed."""
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all draws (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of all draws (default: 0)"
+    )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -169,6 +171,19 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)"
     )
+
+
+def mqm_tables(parser: argparse.ArgumentParser) -> None:
+    """Add --scheme and --weights."""
+    add = parser.add_argument
+    add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: that of the categories)")
+    weights = "freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)"
+    add("--weights", default="freitag2021", metavar="W", help=weights)
+
+
+def resampling(parser: argparse.ArgumentParser, draws: bool = False) -> None:
+    """Add --seed."""
+    add_seed(parser)
 
 
 def parameters(args: argparse.Namespace) -> dict[str, object]:

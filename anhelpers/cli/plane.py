@@ -107,18 +107,21 @@ def run(args: argparse.Namespace) -> None:
 
 def _read(request: Request) -> _Compared:
     """Systems and candidates: those of a data set, or all outputs of -t."""
-    from ..data import from_systems, load_candidates
+    from ..data import check, from_systems, load_candidates
     from ..scoring import check_systems
 
     texts = request.texts
     given, joined = texts.read()
     test = check_systems(texts.selected(joined))
+    shared.print_notes(check(test))
     if texts.data:
         cands = load_candidates(texts.data, texts.language_pair).without(texts.exclude)
     else:
         if not given.refs:
             raise DataError("the plane compares with references: give -r REF.")
-        names = [name for name in given.systems if name in test.systems and name not in given.copies]
+        names = [
+            name for name in given.systems if name in test.systems and name not in given.copies
+        ]
         if not names:
             raise DataError("no system of -t is left: the oracle curve has no candidates.")
         said = [i for i in range(len(test)) if any(test.systems[s][i].strip() for s in names)]

@@ -78,13 +78,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, score, write the table."""
+    from ..data import check
+
     request = Request(
         shared.Texts.of(args),
         tuple(dict.fromkeys(args.metrics)),
         *(args.lm, args.mono, args.level, args.segments),
     )
     texts = _read(request)
-    shared.print_notes(texts.compared.notes)
+    shared.print_notes([*texts.compared.notes, *check(texts.compared)])
     shared.write_table(_score(request, texts, args.mme), args.output)
 
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import options as shared
-
 if TYPE_CHECKING:
     from ..notebooks import About
 
@@ -18,10 +16,9 @@ EXAMPLE = "anhelpers site --built build --out build/site"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """The folder of pages, and that of the site."""
-    shared.built(parser)
-    parser.add_argument(
-        "--out", default="build/site", metavar="DIR", help="the site (default: build/site)"
-    )
+    add = parser.add_argument
+    add("--built", default="build", metavar="DIR", help="where `anhelpers run` wrote")
+    add("--out", default="build/site", metavar="DIR", help="the site (default: build/site)")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -45,6 +45,8 @@ from .ratings import metric_against as metric_against
 from .ratings import rated_plane as rated_plane
 from .ratings import rating_axis as rating_axis
 from .ratings import stored_against as stored_against
+from .report import in_one_cell as in_one_cell
+from .report import readable as readable
 from .scores import Axis as Axis
 from .scores import Plane as Plane
 from .scores import mean_axis as mean_axis

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -111,18 +110,15 @@ def write_report(
     """
     from ..charts.frame import COLUMN, COLUMN_INCHES
     from ..charts.offline import interactive, save
-    from ..charts.systems import Panel, plot_panels
+    from ..charts.panels import Panel, plot_panels
     from ..data.writing import results_together, write_text
 
     plane = results[0].plane
     plain = plane.naturalness.level == "stored" or plane.naturalness.name == LPP_DISTANCE
     how: dict[str, Any] = {"uncertainty": "cross" if plain else "ellipse", "named": named}
-    panels = [
-        Panel(one.tables["systems"], one.plane.accuracy.title, one.curve, mono=one.mono, **how)
-        for one in results
-    ]
-    ruler = {"ruler": plane.naturalness.name == "lpp"}
-    chart, marks, unnamed = plot_panels(panels, plane.naturalness.title, size=COLUMN, **ruler)
+    how |= {"mono": results[0].mono, "ruler": plane.naturalness.name == "lpp"}
+    panels = [Panel(one.tables["systems"], one.plane.accuracy.title, one.curve) for one in results]
+    chart, marks, unnamed = plot_panels(panels, plane.naturalness.title, size=COLUMN, **how)
     entries, keys = _bibliography(["an", *sources, *["tests"] * ("pairs" in results[0].tables)])
     facts = _facts(results) | {
         "n_segments": n_segments,
@@ -148,7 +144,7 @@ def write_report(
             fresh / "systems.tex",
             from_template("systems.tex", tex=latex_text, rows=_rows(results), **facts),
         )
-        wide, _, _ = plot_panels(panels, plane.naturalness.title, size=(620, 420), **ruler)
+        wide, _, _ = plot_panels(panels, plane.naturalness.title, size=(620, 420), **how)
         page = from_template(
             "plane.html",
             title=f"{plane.name}: {plane.compared.sum()} systems",

@@ -89,7 +89,7 @@ def xmi(folder: Path) -> dict[str, list]:
         rows = [" ".join(f"{-v:.4f}" for v in rng.gamma(2, mean / 2, n)) for n in tokens]
         (folder / name).write_text("\n".join(rows) + "\n", "utf-8")
     (folder / "docs").write_text("".join(f"d{i // 5}\n" for i in range(60)), "utf-8")
-    argv = ("xmi", "--mt-logprobs", "mt", "--lm-logprobs", "lm", "--unit", "nats", "--docs", "docs")
+    argv = ("xmi", "--mt", "mt", "--lm", "lm", "--unit", "nats", "--docs", "docs")
     return commanded(folder, *argv, "-o", "xmi.csv")
 
 
