@@ -4,7 +4,7 @@ import pandas as pd
 
 from anhelpers.charts.offline import interactive
 from anhelpers.charts.systems import plot_systems
-from anhelpers.report import write_page
+from anhelpers.provenance import from_template
 
 ODD = "A</script><b>"  # a system may be called so, and must not end the page's script
 
@@ -25,12 +25,10 @@ def test_a_page_shows_numbers_under_the_pointer_and_loads_nothing(tmp_path, page
     )
     for axis in ("accuracy", "naturalness"):
         table[f"{axis}_low"], table[f"{axis}_high"] = table[axis] - 1, table[axis] + 1
-    path = write_page(
-        tmp_path / "plane.html",
-        "A & B",
-        interactive(plot_systems(table)),
-        {"Systems": table, "Text": "x < y"},
-    )
+    parts = {"Systems": [table], "Text": ["x < y"]}
+    chart = interactive(plot_systems(table))
+    path = tmp_path / "plane.html"
+    path.write_text(from_template("plane.html", title="A & B", chart=chart, parts=parts), "utf-8")
     page.goto(path.as_uri())
     mark = page.wait_for_selector('path[aria-roledescription][aria-label*="system: B"]')
     mark.hover(force=True)
