@@ -73,15 +73,13 @@ def _how(request: Request, docs: tuple[str, ...] | None) -> dict[str, Any]:
 
 def _from_files(request: Request) -> Xmi | XmiPerChar:
     from ..data import read_score_pair
-    from ..data.score_pairs import docs_of
     from ..xmi import characters, per_character, xmi
 
     mt, lm, _ = read_score_pair(request.mt, request.lm, request.unit)
-    docs = _lines(request.docs, len(mt)) or docs_of(mt, lm)
+    docs = _lines(request.docs, len(mt)) or mt.docs or lm.docs
     if not request.per_char:
-        both = mt.sequences(), lm.sequences()
-        return xmi(mt.logprobs, lm.logprobs, tokens=both, **_how(request, docs))
-    texts = _lines(request.targets, len(mt)) or mt.labels.texts or lm.labels.texts
+        return xmi(mt.logprobs, lm.logprobs, tokens=(mt.tokens, lm.tokens), **_how(request, docs))
+    texts = _lines(request.targets, len(mt)) or mt.texts or lm.texts
     if not texts:
         raise DataError("--per-char: got no target text. Name it by -t TGT.")
     return per_character(mt.logprobs, lm.logprobs, characters(texts), **_how(request, docs))

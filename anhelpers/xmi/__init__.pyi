@@ -26,8 +26,6 @@ from .published import sides as sides
 from .published import token_gap as token_gap
 from .results import Xmi as Xmi
 from .results import XmiPerChar as XmiPerChar
-from .scores import score_doubts as score_doubts
-from .scores import unit_doubt as unit_doubt
 from .tables import xmi_rows as xmi_rows
 from .tables import xmi_table as xmi_table
 from .toy import ToyPair as ToyPair

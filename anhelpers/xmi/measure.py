@@ -39,7 +39,7 @@ def sentence_cross_entropy(
     ----------
     logprobs : (N,) log-probabilities summed over the tokens of a sentence, its end included; nan: missing, left out.
     unit : of the scores: "nats" (natural logarithm), "bits" (base 2) or "log10" (base 10, as KenLM and SRILM have).
-        Numbers do not show it; see `unit_doubt`.
+        The numbers do not show it.
     tokens : (N,) numbers of tokens, the end included, or the tokens themselves. count : as in `xmi`.
     docs : (N,) document of each sentence, resampled whole; None, or one document only: sentences are resampled, and
         the signature says so.
@@ -86,7 +86,7 @@ def xmi(
         included, over the same tokens; where one is nan (missing), both are left out, and counted.
     unit : of all scores: "nats" (natural logarithm), "bits" (base 2) or "log10" (base 10, as KenLM and SRILM have).
         Taking bits for nats makes all numbers 1.44 times too large, base 10 for natural ones 2.3 times too small, and
-        the scores alone do not show it: `unit_doubt` finds some cases.
+        the scores alone do not show it.
     tokens : of (mt, lm), per sentence their number or the tokens themselves, the end included: they must agree.
     count : "all": all tokens of a sentence count, its end included, as eq. 2 has it. "published": the mean over all
         tokens, ends included, times the tokens without ends, as in the paper's Table 1 (see `published`); it needs

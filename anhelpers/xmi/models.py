@@ -33,8 +33,7 @@ class ModelXmi:
     found : `Xmi`, or `XmiPerChar`; its signatures name both models.
     mt_logprobs, lm_logprobs : (N,) log q_MT(t | s) and log q_LM(t) in nats, end of sentence included; nan: no score.
     mt_tokens, lm_tokens : (N,) numbers of scored tokens.
-    notes : what a reader must know: sentences left out, unknown tokens, an encoder-decoder used without sources, and a
-        share of H_LM saved that is hardly one of a translation model (see `score_doubts`).
+    notes : what a reader must know: sentences left out, unknown tokens, an encoder-decoder used without sources.
     """
 
     found: Xmi | XmiPerChar

@@ -16,7 +16,6 @@ from anhelpers.xmi import (
     per_character,
     pointwise_xmi,
     sentence_cross_entropy,
-    unit_doubt,
     xmi,
     xmi_difference,
     xmi_rows,
@@ -254,16 +253,6 @@ def test_rows_are_tidy():
     ]
     assert table.quantity.tolist() == ["h_lm", "h_mt", "xmi"]
     assert table.value.tolist() == [4.0, 2.0, 2.0]
-
-
-def test_only_worse_than_a_guess_makes_the_unit_doubtful():
-    uniform = 8 * math.log(1000)
-    assert unit_doubt([-0.999 * uniform, np.nan], [8, 3], n_vocab=1000) == ""
-    assert unit_doubt([-1.0, -1.0, -99.0], [2, None, 0], n_vocab=10) == ""
-    assert unit_doubt([np.nan], [None], n_vocab=10) == ""
-    assert "is the unit really nats?" in unit_doubt(
-        [-1.001 * uniform, np.nan], [8, 3], n_vocab=1000
-    )
 
 
 @pytest.mark.verifies(
