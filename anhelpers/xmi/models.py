@@ -21,7 +21,6 @@ from ..translation import (
 )
 from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
-from .scores import same_tokens, share_doubt
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def xmi_from_models(
         found = xmi(given.total, alone.total, tokens=n_tokens, count=count, **options)
     found = replace(found, why=_lacking(given, alone))
     found = _signed(found, f"; {mt.signature()}; {_lm_signature(lm)}")
-    notes = (*told, *_notes(given, alone, lm), *share_doubt(-given.total, -alone.total))
+    notes = (*told, *_notes(given, alone, lm))
     return ModelXmi(found, given.total, alone.total, given.tokens, alone.tokens, notes)
 
 
