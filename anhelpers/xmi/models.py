@@ -21,6 +21,7 @@ from ..translation import (
 )
 from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
+from .scores import same_tokens
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ LM_SUMS = -LENGTHS * np.random.default_rng(2).gamma(9, 0.5, 60)
 def test_both_counts_by_hand():
     """Two sentences of 2 and 4 tokens: 6 and 12 bits of the language model, 2 and 4 of the other.
 
-    All tokens: 9 and 3 bits per sentence. Published: 18 bits / 6 tokens · (6 - 2) tokens / 2 = 6, and 6 / 6 · 4 / 2 = 2.
+    All tokens: 9 and 3 bits per sentence. Published: 18 / 6 tokens · (6 - 2) / 2 = 6, and 6 / 6 · 4 / 2 = 2.
     """
     given = {"unit": "bits", "tokens": ([2, 4], [2, 4]), "n_draws": 50}
     for count, expected in (("all", [9, 3, 6]), ("published", [6, 2, 4])):
