@@ -123,8 +123,8 @@ NOT_QUANTITIES = {
     "read_class_ratings write_ratings",
     "plane": "at_the_edge bias_claim bias_notes by_pair claim_halves curve_rows distinct_systems few_documents "
     "fluency_rows fluency_summary judged_studies leaders mean_axis metric_against metric_axis "
-    "in_one_cell readable oracle_studies oracle_study outside_of overshoot plane_of rated_metrics rated_plane rating_axis "
-    "sliced_table slices stored_against stored_axis swap_signs system_plane verdict with_human_points "
+    "oracle_studies oracle_study outside_of overshoot plane_of rated_metrics rated_plane rating_axis "
+    "in_one_cell readable sliced_table slices stored_against stored_axis swap_signs system_plane verdict with_human_points "
     "with_sanity_systems without_sparse",
     "accuracy.surface": "named surface",
     "accuracy.ter": "counter",

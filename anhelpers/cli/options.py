@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..data import CandidateSet, TestSet
     from ..naturalness.lm import LanguageModel
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
 
 _KINDS = ("LLM", "MT", "online", "human")
 
@@ -202,7 +202,7 @@ def language_model(name: str, lang: str, metrics: Sequence[str]) -> LanguageMode
 def monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:
     """R from a named file, or that of the data set or its language."""
     from ..data import mono_for
-    from ..naturalness.mono import Mono
+    from ..naturalness.lpp import Mono
 
     file = named if isinstance(named, str) else None
     texts, origin = mono_for(data or "these texts", test.trg_lang, file)

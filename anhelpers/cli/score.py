@@ -106,7 +106,7 @@ def _score(request: Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     """A row per system and metric, or per segment."""
     import pandas as pd
 
-    from ..naturalness.mono import system_distances
+    from ..naturalness.lpp import system_distances
     from ..scoring import estimate_rows, segment_rows, system_rows
 
     whole, lang = texts.whole, texts.compared.trg_lang

@@ -20,12 +20,12 @@ import pandas as pd
 import pytest
 from anhelpers.candidates.draw import SourceDraws
 from anhelpers.candidates.resume import draw_to_file
+from anhelpers.report import write_page, write_tables
 
 from anhelpers import cli
 from anhelpers.charts import offline
 from anhelpers.data import bundled, from_systems, load, read_plain, write_candidates
 from anhelpers.notebooks import about, notebook_paths
-from anhelpers.report import write_page, write_tables
 from anhelpers.scoring.store import Store, key
 
 pytestmark = [
