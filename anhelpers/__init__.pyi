@@ -28,9 +28,9 @@ from .charts.offline import save as save
 from .charts.offline import use_offline as use_offline
 from .charts.systems import plot_systems as plot_systems
 from .charts.tradeoff import plot_tradeoff as plot_tradeoff
-from .charts.words import plot_words as plot_words
-from .charts.xmi_bars import plot_xmi_bars as plot_xmi_bars
-from .charts.xmi_bleu import plot_xmi_bleu as plot_xmi_bleu
+from .charts.tradeoff import plot_words as plot_words
+from .charts.xmi import plot_xmi_bars as plot_xmi_bars
+from .charts.xmi import plot_xmi_bleu as plot_xmi_bleu
 from .classroom.exercises import check as check
 from .classroom.exercises import holds as holds
 from .classroom.sheet import rating_sheet as rating_sheet

@@ -89,9 +89,7 @@ def _growth(points: pd.DataFrame, what: str, title: str):
         x_title="number of sources N, or of candidates K",
         y_title=f"{unit} (lower is better)",
         title=title,
-        series_title="workload",
-        log_x=True,
-        log_y=True,
+        log="xy",
     )
 
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from anhelpers.charts.ellipses import radii
+from anhelpers.charts.systems import radii
 from anhelpers.intervals import bootstrap_means, score_intervals
 from anhelpers.plane import mean_axis
 from anhelpers.plane.scores import Plane

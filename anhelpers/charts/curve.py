@@ -1,157 +1,146 @@
-"""The oracle curve on the plane, its two ends, systems with their intervals, and the gap of each to the curve.
-
-A gap is drawn on each axis with the other held: points with intervals, a row per system.
-"""
+"""Oracle curves: on the plane with systems, the gap of each system, several curves, and one sentence along them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
 
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from ..checks import a_kind
+from .. import checks
 from ..errors import DataError
+from ..fan import ExpectedCurves
 from ..frontier import OracleCurve
 from .frame import (
-    ACCURACY_TITLE,
-    NATURALNESS_TITLE,
+    BARS,
+    COLOURS,
+    DASHES,
+    FONT,
+    LINE,
     Frame,
-    Ranges,
+    Layer,
+    Look,
     Size,
     axis_of,
     axis_ranges,
-    framed,
-    inside,
-    legible,
-    plane_axes,
-    systems_text,
-    thinned,
-)
-from .labels import bar_lines, label_layers, named_points
-from .marks import (
-    BARS,
-    CATEGORIES,
-    FONT,
-    LINE,
-    Layer,
-    checked_columns,
+    checked,
     checked_systems,
-    clipped,
     dots,
-    interval_bars,
+    framed,
+    legible,
     moving_point,
     not_drawn,
     system_marks,
+    systems_text,
     tip,
+    told_apart,
 )
+from .labels import LINE_HEIGHT, drawn_labels, label_layers, name_lines, place_labels
 
-__all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_gap"]
+if TYPE_CHECKING:
+    from ..plane import OracleStudy
 
-
-GAPS = ("accuracy_gap", "naturalness_gap")
+_GAPS = ("accuracy_gap", "naturalness_gap")
+_FAN, _FAN_INK = "#9A9A9A", "#666666"
+_MOST_PRICES = 300  # β at which choices are compared
+_Path = tuple[np.ndarray, np.ndarray]
 
 
 def plot_curve(
     curve: OracleCurve,
     systems: pd.DataFrame | None = None,
     *,
-    accuracy_title: str = ACCURACY_TITLE,
-    naturalness_title: str = NATURALNESS_TITLE,
-    title: str = "",
     betas: Sequence[float] = (0, math.inf),
     point: float | None = None,
-    ranges: Ranges | None = None,
-    size: Size = (620, 420),
     max_vertices: int = 5000,
+    **look: Unpack[Look],
 ) -> alt.LayerChart:
-    """The oracle curve on the plane of naturalness (x) and accuracy (y), with systems where they are given.
-
-    Up to `max_vertices` vertices all are drawn. Of more, those that share a quarter-pixel cell with the vertex
-    before them are left out, which moves the line by less than half a pixel; in a picture of more than a thousand
-    pixels the cells are larger. The curve is concave by construction.
+    """Oracle curve on the plane of naturalness (x) and accuracy (y), with systems.
 
     Parameters
     ----------
-    curve : from `frontier.oracle_curve`.
-    systems : one row per system: system, category (see `CATEGORIES`), accuracy, naturalness and, where known,
-        accuracy_low, accuracy_high, naturalness_low, naturalness_high, n. A system with a nan is not drawn; the
-        subtitle names it, and those outside the picture.
-    accuracy_title, naturalness_title : axis titles with unit and direction.
-    title : what the picture claims.
-    betas : the β whose vertices are marked and labelled.
-    point : a β that gets the large mark named ``bxpoint``, which the β explorer moves.
-    ranges : ((from, to) of naturalness, (from, to) of accuracy); by default what is drawn, and a margin.
-    size : (width, height) of the plane in pixels.
-
-    Returns
-    -------
-    A layered chart without a configuration of its own, so that more layers can be added with ``+``.
+    curve : OracleCurve
+    systems : DataFrame, optional
+        A row per system: system, category (a key of `frame.CATEGORIES`), accuracy, naturalness, and
+        where known accuracy_low, accuracy_high, naturalness_low, naturalness_high, n.
+    betas : β whose vertices are marked and labelled
+    point : β with the large mark named ``bxpoint``, which the β explorer moves
+    max_vertices : of more, those within a quarter of a pixel are left out
+    **look : title, axis titles, ranges, size
+        As in `frame.Look`.
     """
-    a_kind(curve, OracleCurve, "curve is an OracleCurve, such as study.curve")
-    table, systems = systems, checked_systems(systems)
-    ranges = ranges or axis_ranges([curve], [systems])
-    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
-    tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
-    shown, notes = inside(systems, plane)
-    notes += [*not_drawn(table, systems), *curve_notes(table)]
-    line, path = curve_line(curve, plane, max_vertices)
-    ends, marks = curve_ends(curve, betas, plane, tips)
-    lines = [path, *bar_lines(shown, plane)]
-    leaders, texts, _ = label_layers(named_points(shown, marks), lines, plane)
-    layers = [line, *leaders]
-    if len(shown):
-        layers += [*interval_bars(shown, plane), system_marks(shown, plane.channels, tips)]
-    layers += [ends, *texts]
+    checks.a_kind(curve, OracleCurve, "curve is an OracleCurve, such as study.curve")
+    table, systems = systems, checked_systems(systems, least=0)
+    plane = Frame.plane(axis_ranges([curve], [systems]), **look)
+    tips = [tip(c, t) for c, t in zip(plane.fields, plane.titles, strict=True)]
+    shown = systems[plane.holds(systems)]
+    layers, lines, marks = curve_layers(curve, plane, tips, betas=betas, most=max_vertices)
+    bars, ends = plane.bars(shown)
+    leaders, texts, _ = label_layers(shown, plane, [*lines, *ends], marks)
+    points = [system_marks(shown, plane.channels, tips)] if len(shown) else []
+    layers = [layers[0], *leaders, *bars, *points, *layers[1:], *texts]
     if point is not None:
         layers.append(moving_point(_vertices(curve, [curve.vertex(point)]), plane.channels))
-    said = [curve_text(curve, table), systems_text(systems)]
-    return framed(alt.layer(*layers), title, said, notes, size=size)
+    words = [curve_text(curve, table), systems_text(systems)]
+    notes = [*not_drawn(table, systems, plane), *curve_notes(curve, table, plane)]
+    return framed(alt.layer(*layers), plane.title, words, notes, size=plane.size)
 
 
-def curve_line(
-    curve: OracleCurve, plane: Frame, max_vertices: int = 5000
-) -> tuple[alt.Chart, np.ndarray]:
-    """The oracle curve as the line named ``bxline``, cut off where the picture ends, and (V, 2) its pixels."""
+def curve_layers(
+    curve: OracleCurve,
+    plane: Frame,
+    tips: Sequence[alt.Tooltip],
+    *,
+    betas: Sequence[float] = (0, math.inf),
+    most: int = 5000,
+) -> tuple[list[alt.Chart], list[np.ndarray], pd.DataFrame]:
+    """Line named ``bxline`` and marks at some β, (V, 2) pixels, and the marks' table with labels."""
     path = plane.pixels(curve.naturalness, curve.accuracy)
-    kept = np.arange(len(path)) if len(path) <= max_vertices else np.flatnonzero(thinned(path))
+    kept = np.flatnonzero(plane.thinned(path, most=most))
     line = _vertices(curve, kept)
-    cut = clipped(not plane.holds(line).all())
-    chart = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **cut)
-    return chart.encode(**plane.channels, order=alt.Order("order:Q")), path[kept]
-
-
-def curve_ends(
-    curve: OracleCurve, betas: Sequence[float], plane: Frame, tips: list[alt.Tooltip]
-) -> tuple[alt.Chart, pd.DataFrame]:
-    """Marks at the vertices of some β, and their labels: those inside the picture."""
-    marks = _vertices(curve, [curve.vertex(b) for b in betas], betas)
-    marks = marks[plane.holds(marks)]
+    mark = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **plane.cut(line))
+    marks = _vertices(curve, [curve.vertex(b) for b in betas])
+    marks = marks.assign(label=[beta_label(b) for b in betas])[plane.holds(marks)]
     tips = [alt.Tooltip("label:N", title="oracle"), *tips]
     ends = dots(marks, fill=LINE, size=110).encode(**plane.channels, tooltip=tips)
-    return ends, marks
+    return [mark.encode(**plane.channels, order="order:Q"), ends], [path[kept]], marks
 
 
-def curve_notes(table: pd.DataFrame | None) -> list[str]:
-    """Which systems are no candidates and lie above the curve, where the table says so."""
-    if table is None:
+def curve_notes(curve: OracleCurve | None, table: pd.DataFrame | None, plane: Frame) -> list[str]:
+    """Notes on a curve outside the plane, and on systems above it that are no candidates."""
+    if curve is None:
         return []
-    notes = []
-    if {"above_curve", "among_candidates"} <= set(table):
-        above = table["system"][
-            table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)
-        ].astype(str)
-        listed = ", ".join(above[:5]) + ", …" * (len(above) > 5)
-        said = f"Above the line or beyond its end, and not among the candidates: {listed}."
-        notes += [said] if len(above) else []
+    at = pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
+    notes = [] if plane.holds(at).any() else ["The oracle curve lies outside the picture."]
+    if table is not None and {"above_curve", "among_candidates"} <= set(table):
+        above = table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)
+        names = table["system"][above].astype(str)
+        listed = ", ".join(names[:5]) + ", …" * (len(names) > 5)
+        note = f"Above the line or beyond its end, and not among the candidates: {listed}."
+        notes += [note] if len(names) else []
     return notes
 
 
+def curve_text(curve: OracleCurve | None, table: pd.DataFrame | None = None) -> str:
+    """Ends of a curve in words, and its candidates where the table has them; empty for no curve."""
+    if curve is None:
+        return ""
+    known = table is not None and "candidates" in table and table["candidates"].nunique() == 1
+    over = f", over {table['candidates'].iloc[0]}" if known and table is not None else ""
+    a, n = curve.accuracy, curve.naturalness
+    return (
+        f"oracle curve from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 "
+        f"to {a[-1]:.4g}, {n[-1]:.4g} at β = ∞{over}"
+    )
+
+
 def beta_label(beta: float) -> str:
-    """How a β is printed: "β = 0", "β = 2.5", "β = ∞".
+    """β as text.
 
     >>> [beta_label(b) for b in (0, 2.50, 1000, math.inf)]
     ['β = 0', 'β = 2.5', 'β = 1,000', 'β = ∞']
@@ -159,29 +148,10 @@ def beta_label(beta: float) -> str:
     return f"β = {legible(beta)}"
 
 
-def _vertices(
-    curve: OracleCurve, index: Sequence[int] | np.ndarray, betas: Sequence[float] | None = None
-) -> pd.DataFrame:
-    """The chosen vertices, in curve order; labelled where the β that they stand for are given."""
-    index = np.asarray(index, dtype=int)
-    at = {"naturalness": curve.naturalness[index], "accuracy": curve.accuracy[index]}
-    labels = {} if betas is None else {"label": [beta_label(b) for b in betas]}
-    return pd.DataFrame({"order": index, **at, **labels})
-
-
-def curve_text(curve: OracleCurve | None, table: pd.DataFrame | None = None) -> str:
-    """The two ends of a curve in words, and the id of its candidates where the table has it; empty for no curve."""
-    if curve is None:
-        return ""
-    over = ""
-    if table is not None and "candidates" in table and table["candidates"].nunique() == 1:
-        over = f", over {table['candidates'].iloc[0]}"
-    a, n = curve.accuracy, curve.naturalness
-    ends = (
-        f"from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 "
-        f"to {a[-1]:.4g}, {n[-1]:.4g} at β = ∞"
-    )
-    return f"oracle curve {ends}{over}"
+def _vertices(curve: OracleCurve, index: ArrayLike) -> pd.DataFrame:
+    at = np.asarray(index, dtype=int)
+    columns = {"naturalness": curve.naturalness[at], "accuracy": curve.accuracy[at]}
+    return pd.DataFrame({"order": at, **columns})
 
 
 def plot_gap(
@@ -192,48 +162,242 @@ def plot_gap(
     title: str = "",
     size: Size = (270, 22),
 ) -> alt.HConcatChart:
-    """How far each system is below the oracle curve: two panels, the smallest accuracy gap on top; 0 is on the curve.
+    """Gap of each system to the oracle curve on both axes, the smallest accuracy gap on top.
 
     Parameters
     ----------
-    table : system, category, accuracy_gap, naturalness_gap, each where known with _low and _high. A nan has no mark:
-        the oracle has no point there.
-    accuracy_title, naturalness_title : with the unit of each axis.
-    size : (width of a panel, height of a row) in pixels.
+    table : system, category, accuracy_gap, naturalness_gap, where known each with _low and _high;
+        nan where the curve has no point to compare with
+    accuracy_title, naturalness_title : with units
+    size : (width of a panel, height of a row) in pixels
     """
-    checked_columns(table, ["system", "category", *GAPS], "systems")
-    rows = table.sort_values("accuracy_gap", kind="stable").reset_index(drop=True)
-    if rows[list(GAPS)].isna().all(axis=None):
-        raise DataError("no system has an accuracy_gap or a naturalness_gap to draw.")
-    panels = [
-        _panel(rows, *one, size)
-        for one in zip(GAPS, (accuracy_title, naturalness_title), strict=True)
-    ]
-    notes = ["Bars: 95 % intervals."] if any(f"{gap}_low" in rows for gap in GAPS) else []
-    values = rows[list(GAPS)].to_numpy(dtype=float)
+    ends = [f"{gap}{end}" for gap in _GAPS for end in ("_low", "_high")]
+    rows = checked(table, ["category"], [*_GAPS, *ends]).sort_values(_GAPS[0], kind="stable")
+    checked(rows, [_GAPS[0] if rows[_GAPS[0]].notna().any() else _GAPS[1]])
+    titles = zip(_GAPS, (accuracy_title, naturalness_title), strict=True)
+    panels = [_gap_panel(rows, column, text, size) for column, text in titles]
+    values = rows[[*_GAPS]].to_numpy(dtype=float)
+    notes = ["Bars: 95 % intervals."] if {*ends} & {*rows} else []
     notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
     if np.isnan(values).any():
         notes.append("A missing mark: there is no score, or no point of the curve to compare with.")
-    said = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, GAPS)]
+    words = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, _GAPS)]
     chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
-    return framed(chart, title, said, notes, width=2 * size[0] + 120)
+    return framed(chart, title, words, notes, width=2 * size[0] + 120)
 
 
-def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:
-    names: dict[str, Any] = {
-        "labels": column == GAPS[0],
-        "ticks": False,
-        "labelFontSize": FONT,
-        "labelLimit": 240,
-        "labelPadding": 10,
-        "grid": True,
-    }
-    y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=alt.Axis(**names))
+def _gap_panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:
+    names: dict[str, Any] = {"labelFontSize": FONT, "labelLimit": 240, "labelPadding": 10}
+    axis = alt.Axis(**names, labels=column == _GAPS[0], ticks=False, grid=True)
+    y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=axis)
     x = alt.X(f"{column}:Q", axis=axis_of(title, size[0], tickCount=4))
-    ends = [f"{column}_low", f"{column}_high"]
-    known, tips = rows.dropna(subset=[column]), [tip(column, title)]
-    layers = [system_marks(known, {"x": x, "y": y}, tips, rows["category"])]
-    if set(ends) <= set(rows):
+    low, high = ends = [f"{column}_low", f"{column}_high"]
+    known = rows.dropna(subset=[column])
+    channels = {"x": x, "y": y}
+    layers = [system_marks(known, channels, [tip(column, title)], kinds=rows["category"])]
+    if {*ends} <= {*rows}:
         bar = Layer(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
-        layers.insert(0, bar.encode(x=alt.X(f"{ends[0]}:Q"), x2=alt.X2(f"{ends[1]}:Q"), y=y))
+        layers.insert(0, bar.encode(x=f"{low}:Q", x2=f"{high}:Q", y=y))
     return alt.layer(*layers).properties(width=size[0], height=size[1] * len(rows))
+
+
+def plot_optimism(
+    curves: Mapping[str, OracleCurve],
+    *,
+    fan: ExpectedCurves | None = None,
+    bands: Mapping[str, ArrayLike] | None = None,
+    systems: pd.DataFrame | None = None,
+    named: Sequence[str] = (),
+    **look: Unpack[Look],
+) -> alt.LayerChart:
+    """Several curves on one plane, each named at its line, with bands, systems and fewer candidates.
+
+    Parameters
+    ----------
+    curves : name → OracleCurve, at most 8
+        For a chooser that does not see the reference, the upper hull of its points:
+        ``oracle_curve(np.zeros(k, int), accuracy, naturalness)``.
+    fan : ExpectedCurves, optional
+        Thin lines for several K; K = 1 is a point.
+    bands : name of a curve → (3, m) naturalness, low and high of the accuracy there; nan: not drawn
+    systems : system, category, accuracy, naturalness
+    named : systems with a label; humans always have one
+    **look : title, axis titles, ranges, size
+        As in `frame.Look`.
+    """
+    drawn = {
+        checks.one_of(name, curves, "curve of a band"): band for name, band in (bands or {}).items()
+    }
+    drawn = {name: np.asarray(band, dtype=float) for name, band in drawn.items()}
+    drawn = {name: band[:, np.isfinite(band).all(0)] for name, band in drawn.items()}
+    table, systems = systems, checked_systems(systems, least=0)
+    for name in named:
+        checks.one_of(name, systems["system"], "system")
+    rows = systems[systems["system"].isin(named) | (systems["category"] == "human")]
+    extent = [rows[["accuracy", "naturalness"]]]
+    extent += [
+        pd.DataFrame({"naturalness": x, "accuracy": low, "accuracy_high": high})
+        for x, low, high in drawn.values()
+    ]
+    if fan is not None:
+        ends = {c: getattr(fan, c)[[0, -1]].ravel() for c in ("naturalness", "accuracy")}
+        extent.append(pd.DataFrame(ends))
+    plane = Frame.plane(axis_ranges(curves.values(), extent), **{"size": (760, 520)} | look)
+    paths, frame = _paths({n: (c.naturalness, c.accuracy) for n, c in curves.items()}, plane)
+    layers = _bands(drawn, [*curves], plane)
+    thin: dict[str, np.ndarray] = {}
+    if fan is not None:
+        columns = zip(fan.ks.tolist(), fan.naturalness.T, fan.accuracy.T, strict=True)
+        thin, lines = _paths({f"K = {k}": (n, a) for k, n, a in columns}, plane)
+        layers += _strokes(
+            lines, plane, "fan", {"color": alt.value(_FAN), "detail": "series:N"}, 1.5
+        )
+    shown = systems[plane.holds(systems)]
+    marks = plane.at(shown)
+    near = place_labels(
+        np.array([p[-1] for p in thin.values()] or np.empty((0, 2))),
+        [*thin],
+        [*paths.values(), *marks[:, None]],
+        plane.size,
+        inks=[_FAN_INK] * len(thin),
+    )
+    fans = [label for label in near if label]
+    obstacles = [*thin.values(), *(label.outline for label in fans), *marks[:, None]]
+    names = name_lines([*curves], [*paths.values()], plane.size, obstacles)
+    looks = told_apart("series", curves, color=COLOURS, strokeDash=DASHES)
+    layers += _strokes(frame, plane, "curves", looks, 3)
+    lines = [*paths.values(), *obstacles, *(one.outline for one in names if not one.beside)]
+    leaders, texts, _ = label_layers(shown[shown.index.isin(rows.index)], plane, lines)
+    layers += leaders
+    if len(shown):
+        tips = [tip(c, t) for c, t in zip(plane.fields, plane.titles, strict=True)]
+        layers.append(system_marks(shown, plane.channels, tips))
+    for own, of in ((names, "leaders"), (fans, "")):
+        led, written = drawn_labels(own, plane, of)
+        layers += [*led, *written]
+    notes = [
+        "Bands: 95 % intervals of the accuracy at this naturalness, documents resampled."
+    ] * bool(drawn)
+    notes += ["Thin lines: the oracle with K random candidates per source, expected."] * bool(thin)
+    notes += not_drawn(table, systems, plane)
+    words = [f"{name}: {curve_text(c).removeprefix('oracle curve ')}" for name, c in curves.items()]
+    if fan is not None:
+        tops = zip(fan.ks.tolist(), fan.accuracy[0], strict=True)
+        words.append(
+            f"expected accuracy at β = 0, {', '.join(f'K = {k}: {a:.4g}' for k, a in tops)}"
+        )
+    words.append(systems_text(systems))
+    return framed(alt.layer(*layers, *texts), plane.title, words, notes, size=plane.size)
+
+
+def _paths(lines: Mapping[str, _Path], plane: Frame) -> tuple[dict[str, np.ndarray], pd.DataFrame]:
+    """(V, 2) pixels of each (naturalness, accuracy), thinned together, and series, values, order."""
+    x, y = (np.concatenate([line[k] for line in lines.values()]) for k in (0, 1))
+    frame = pd.DataFrame({"series": np.repeat([*lines], [len(n) for n, _ in lines.values()])})
+    frame = frame.assign(naturalness=x, accuracy=y, order=range(len(x)))
+    path = plane.pixels(x, y)
+    kept = plane.thinned(path, pd.factorize(frame["series"])[0])
+    path, frame = path[kept], frame[kept]
+    return {name: path[(frame["series"] == name).to_numpy()] for name in lines}, frame
+
+
+def _strokes(
+    frame: pd.DataFrame, plane: Frame, name: str, looks: dict, wide: float
+) -> list[alt.Chart]:
+    """Lines, and a dot where one is a single point."""
+    mark = Layer(frame, name=name).mark_line(
+        strokeWidth=wide, strokeJoin="round", **plane.cut(frame)
+    )
+    layers = [mark.encode(**plane.channels, **looks, order="order:Q")]
+    spans = frame.groupby("series")[["naturalness", "accuracy"]].transform(np.ptp).to_numpy()
+    single = frame[(spans == 0).all(axis=1)].drop_duplicates("series")
+    if len(single):
+        dot = Layer(single).mark_point(filled=True, size=40 * wide, opacity=1)
+        layers.append(dot.encode(**plane.channels, color=looks["color"]))
+    return layers
+
+
+def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: Frame) -> list[alt.Chart]:
+    layers = []
+    for name, (x, low, high) in bands.items():
+        frame = pd.DataFrame({"naturalness": x, "accuracy": low, "high": high})
+        cut = plane.cut(frame) | plane.cut(frame.assign(accuracy=high))
+        area = Layer(frame).mark_area(color=COLOURS[names.index(name)], opacity=0.16, **cut)
+        layers.append(area.encode(**plane.channels, y2="high:Q"))
+    return layers
+
+
+def plot_callouts(
+    studies: Sequence[OracleStudy],
+    segment: int | None = None,
+    *,
+    title: str = "",
+    size: Size = (400, 300),
+) -> alt.HConcatChart:
+    """Oracle curve of each study with numbered places, and one sentence as translated there (AN Figure 1).
+
+    The places are β = 0, β = ∞ and, where a third translation is ever chosen, a β between.
+
+    Parameters
+    ----------
+    studies : OracleStudy's over the same sources, from `plane.oracle_studies`
+    segment : index of the source; by default the shortest with most translations in every panel
+    size : (width, height) of a panel's plane in pixels
+    """
+    srcs = studies[0].test.srcs
+    if any(study.test.srcs != srcs for study in studies):
+        raise DataError("studies: got different sources, expected those of plane.oracle_studies.")
+    moments = [_moments(study) for study in studies]
+    if segment is None:
+        fewest = [min(3, *(len(of[s]) for of in moments)) for s in range(len(srcs))]
+        segment = min(range(len(srcs)), key=lambda s: (-fewest[s], len(srcs[s])))
+    segment, rows = checks.whole("segment", segment, 0, len(srcs) - 1), []
+    for study, of in zip(studies, moments, strict=True):
+        own, texts = of[segment], study.cands.texts
+        third = own[1:-1][len(own[1:-1]) // 2 :][:1]
+        at = [(0.0, own[0][1]), *third, (math.inf, own[-1][1])]
+        rows.append([(beta, f"{k}  {texts[taken]}") for k, (beta, taken) in enumerate(at, 1)])
+    wide = max(20, int(size[0] / (0.52 * FONT)))
+    lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
+    high, panels = max(map(len, lines)), []
+    for study, row, written in zip(studies, rows, lines, strict=True):
+        accuracy, naturalness = (metric.oriented_title for metric in study.metrics)
+        plane = Frame.plane(
+            axis_ranges([study.curve]),
+            accuracy_title=accuracy,
+            naturalness_title=naturalness,
+            size=size,
+        )
+        (line, ends), paths, marks = curve_layers(
+            study.curve, plane, [*map(tip, plane.fields)], betas=[b for b, _ in row]
+        )
+        line.name = alt.Undefined  # views of one name would share their data
+        texts = [f"{k}  ({beta_label(float(f'{beta:.2g}'))})" for k, (beta, _) in enumerate(row, 1)]
+        leaders, labels, _ = label_layers(marks.assign(label=texts), plane, paths)
+        above = alt.layer(line, *leaders, ends, *labels).properties(width=size[0], height=size[1])
+        y = alt.Y("at:Q", axis=None, scale=alt.Scale(domain=[high, 0], nice=False, zero=False))
+        below = Layer(pd.DataFrame({"line": written, "at": range(len(written))}))
+        below = below.mark_text(align="left", baseline="top", fontSize=FONT, color="#000000")
+        below = below.encode(x=alt.value(0), y=y, text="line:N")
+        below = below.properties(
+            width=size[0], height=LINE_HEIGHT * high, view=alt.ViewBackground(strokeOpacity=0)
+        )
+        panels.append(alt.vconcat(above, below, spacing=14))
+    words = [
+        f"{study.metrics[0].label}: {curve_text(study.curve)}; {'; '.join(text for _, text in row)}"
+        for study, row in zip(studies, rows, strict=True)
+    ]
+    chart, note = alt.hconcat(*panels, spacing=30), f"The sentence: “{srcs[segment]}”"
+    return framed(chart, title, words, [note], width=len(studies) * (size[0] + 90))
+
+
+def _moments(study: OracleStudy) -> list[list[tuple[float, int]]]:
+    """For each source the candidates chosen along the curve, each with a β in the middle of its run."""
+    betas = study.curve.beta
+    betas = betas[np.unique(np.linspace(0, len(betas) - 1, _MOST_PRICES).astype(int))]
+    betas = np.append(betas, math.inf)
+    found = []
+    for own in np.array([study.curve.select(beta) for beta in betas]).T:
+        runs = [np.flatnonzero(own == taken) for taken in dict.fromkeys(own.tolist())]
+        found.append([(float(betas[run[len(run) // 2]]), int(own[run[0]])) for run in runs])
+    return found

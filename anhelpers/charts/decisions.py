@@ -9,75 +9,38 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..errors import DataError
-from .frame import Frame, frame_of, framed, number
-from .marks import FONT, Layer, checked_columns, dots, legend, tip, told_apart
+from .frame import FONT, Frame, Layer, checked, dots, framed, legend, number, tip, told_apart
 
-__all__ = ["LEVELS", "claim", "decided", "decision_plane", "plot_decisions"]
-
-# the rules that call a test significant, each also by those that come later: mark and fill (Okabe and Ito)
+# rules that reject, each also together with all later ones: shape and fill (Okabe and Ito)
 LEVELS = {
     "Bonferroni, Holm, uncorrected": ("circle", "#0072B2"),
     "Holm, uncorrected": ("diamond", "#009E73"),
     "uncorrected only": ("triangle-up", "#D55E00"),
     "not significant": ("square", "#FFFFFF"),
 }
-COLUMNS = ["feature", "method", "r", "p", "p_holm"]
-ROW = 22  # pixels per feature
-# pixels: to the names on the left, of r on the right, and of the words above
-NAMES, NUMBERS, ABOVE = 8, 50, -12
-LEAST = 1e-12  # smaller p-values are drawn here, at the edge
-INK, STEPS, FAINT = "#000000", "#A04B78", "#DDDDDD"
+_ROW, _LEAST, _SMALLEST = 22, 1e-12, 0.001  # px per feature; left edge of p; least α of the slider
 
 
 def decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """The tests of each method by p-value, with Holm's threshold for each and which of three rules reject at alpha.
+    """Tests of each method by p-value, with Holm's threshold and the rules that reject at alpha.
 
     Parameters
     ----------
-    table : feature, method, r, p, p_holm, as `xmi.features` makes it; a nan p is no test and is left out.
-    alpha : in (0, 1), the probability of a false rejection: of each test, or of any within a method if corrected.
+    table : feature, method, r, p, p_holm, as from `xmi.features`; a nan p is no test
 
     Returns
     -------
-    The columns of `table`, and rank (1..m within the method), m, threshold (alpha/(m − rank + 1)), level: 0 all three
-    reject, 1 Holm and uncorrected, 2 uncorrected only, 3 none (the order of LEVELS: each rule rejects no less than
-    the one before it).
-
-    Raises
-    ------
-    DataError for a missing column, an alpha outside (0, 1), no p-value, or one outside [0, 1].
+    The table with rank (1..m within the method), m, threshold (alpha/(m − rank + 1)), and level:
+    0 all three reject, 1 Holm and uncorrected, 2 uncorrected only, 3 none, as in `LEVELS`.
     """
-    checked_columns(table, COLUMNS, "correlations")
-    if not 0 < alpha < 1:
-        raise DataError(f"alpha is {alpha}; it must be between 0 and 1.")
-    rows = table.dropna(subset=["p"])
-    outside = rows[~(rows.p.between(0, 1) & (rows.p_holm >= rows.p))]
-    if rows.empty or len(outside):
-        seen = (
-            f"p of {outside.feature.iloc[0]} is {outside.p.iloc[0]:g}"
-            if len(outside)
-            else "no row has a p-value"
-        )
-        raise DataError(f"{seen}; p-values are in [0, 1], and Holm's are no smaller.")
+    rows = checked(table, ["method", "p", "p_holm"], ["r"], name="feature")
     order = pd.Categorical(rows.method, list(dict.fromkeys(rows.method)))
     rows = rows.assign(order=order).sort_values(["order", "p"], kind="stable", ignore_index=True)
     tests = rows.groupby("order", observed=True).p
     m, rank = tests.transform("size"), tests.cumcount() + 1
     level = np.select([rows.p < alpha / m, rows.p_holm < alpha, rows.p < alpha], [0, 1, 2], 3)
-    return rows.drop(columns="order").assign(
-        rank=rank, m=m, threshold=alpha / (m - rank + 1), level=level
-    )
-
-
-def claim(table: pd.DataFrame, alpha: float = 0.05) -> str:
-    """How many p-values are below alpha, and how many of them each correction leaves, in one sentence."""
-    level = decided(table, alpha).level
-    below, holm, bonferroni = ((level <= k).sum() for k in (2, 1, 0))
-    return (
-        f"{below} of {len(level)} p-values are below {alpha:g}: Bonferroni leaves {bonferroni}, "
-        f"Holm {holm}"
-    )
+    rows = rows.drop(columns="order").assign(rank=rank, m=m, level=level)
+    return rows.assign(threshold=alpha / (m - rank + 1))
 
 
 def plot_decisions(
@@ -86,161 +49,105 @@ def plot_decisions(
     *,
     names: Mapping[str, str] | None = None,
     title: str | None = None,
-    notes: bool = True,
-    least: float | None = None,
+    slider: bool = False,
     width: int = 250,
 ) -> alt.ConcatChart:
-    """A panel per method: its features from the smallest p-value to the largest, and three thresholds across them.
+    """Features of each method by p-value across three thresholds, with a slider for α.
 
-    A mark left of Holm's staircase, with all marks above it also left of it, is significant by Holm.
+    A mark left of Holm's staircase, with all marks above it also left, is significant by Holm.
 
     Parameters
     ----------
-    table, alpha : as in `decided`.
-    names : feature → how it is called in the picture.
-    title : what the picture claims; None: `claim`. notes : whether it says how to read the thresholds.
-    least : the smallest alpha that there must be room for; None: alpha.
-    width : of a panel's plane in pixels.
+    table : as in `decided`
+    alpha : probability of a false rejection: of each test, or of any within a method if corrected
+    names : feature → label
+    title : claim of the chart; None: how many p-values each correction leaves
+    slider : move α from 0.001 to 0.2
+    width : of a panel's plane in pixels
     """
-    rows = decided(table, alpha)
-    rows["name"] = [str((names or {}).get(name, name)) for name in rows.feature]
-    plane = decision_plane(rows, least or alpha, width)
-    low = 10.0 ** plane.ranges[0][0]
-    rows["x"] = rows.p.clip(lower=low)
-    methods = list(dict.fromkeys(rows.method))
-    panels = [
-        _panel(rows[rows.method == method], alpha, str(i), plane=plane)
-        for i, method in enumerate(methods)
+    rows, names = decided(table, alpha), names or {}
+    rows["name"] = [str(names.get(name, name)) for name in rows.feature]
+    low = max(_LEAST, min(rows.p.min(), (_SMALLEST if slider else alpha) / rows.m.max()) / 1.2)
+    most, rows["x"] = int(rows.m.max()), rows.p.clip(lower=low)
+    axes = ("p (two-sided, log scale)", "")
+    plane = Frame.over([low, 1], [1, most], axes, size=(width, _ROW * most), log=(True, False))
+    bind = (
+        {"bind": alt.binding_range(min=_SMALLEST, max=0.2, step=0.001, name="α ")} if slider else {}
+    )
+    param = alt.param("alpha", value=alpha, **bind)
+    methods = [own for _, own in rows.groupby("method", sort=False)]
+    chart = alt.concat(*(_panel(own, plane) for own in methods), spacing=24)
+    below, holm, bonferroni = ((rows.level <= k).sum() for k in (2, 1, 0))
+    claim = f"{below} of {len(rows)} p-values are below {alpha:g}: Bonferroni leaves {bonferroni}, Holm {holm}"
+    line = " and ".join(f"α/{m} = {alpha / m:.2g}" for m in dict.fromkeys(rows.m))
+    notes = [
+        f"Solid line: α = {alpha:g}. Dashed: Bonferroni, {line}. Steps: Holm, α/(m − k + 1) "
+        "for the k-th smallest of m; the first mark right of its step ends the rejections."
     ]
-    title = claim(table, alpha) if title is None else title
-    said = [_reading(rows, alpha)] if notes else []
-    if notes and (rows.p < low).any():
-        said.append(f"p-values below {low:.2g} are drawn at the left edge.")
-    said += [f"Without a p-value: {gone}." for gone in [_left_out(table, names)] if gone and notes]
-    told = [_words(rows[rows.method == method]) for method in methods]
-    chart = alt.concat(*panels, columns=len(panels), spacing=24)
-    return framed(chart, title, told, said, width=len(panels) * (width + NUMBERS + 150))
-
-
-def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Frame:
-    """The plane of a panel: p on a logarithmic axis, with room for the thresholds of an alpha as small as `least`.
-
-    Parameters
-    ----------
-    rows : with column p. width : in pixels.
-    """
-    low = max(LEAST, min(rows.p.min(), least / rows.m.max()) / 1.2)
-    size = (width, ROW * int(rows.m.max()))
-    return frame_of(
-        [low, 1.0],
-        [1, rows.m.max()],
-        ("p (two-sided, log scale)", ""),
-        log=(True, False),
-        size=size,
+    gone = dict.fromkeys(str(names.get(f, f)) for f in table.feature[table.p.isna()])
+    notes += [f"Without a p-value: {', '.join(gone)}."] if gone else []
+    notes += [f"p-values below {low:.2g} are drawn at the left edge."] if rows.p.min() < low else []
+    words = [
+        f"{method}: "
+        + "; ".join(
+            f"{t.name_} r = {t.r:.2f}, p = {t.p:.2g} ({[*LEVELS][t.level]})"
+            for t in own.itertuples()
+        )
+        for method, own in rows.rename(columns={"name": "name_"}).groupby("method", sort=False)
+    ]
+    chart = chart.add_params(param)
+    return framed(
+        chart, claim if title is None else title, words, notes, width=len(methods) * (width + 200)
     )
 
 
-def _panel(rows: pd.DataFrame, alpha: float, key: str, *, plane: Frame) -> alt.LayerChart:
-    """The layers whose names begin with bx are those that a script moves or draws anew for another alpha."""
-    m = int(rows.m.iloc[0])
-    y = alt.Y(
-        "rank:Q",
-        axis=None,
-        scale=alt.Scale(domain=[0.5, plane.size[1] / ROW + 0.5], nice=False, reverse=True),
+def _panel(rows: pd.DataFrame, plane: Frame) -> alt.LayerChart:
+    m, (wide, high) = int(rows.m.iloc[0]), plane.size
+    scale = alt.Scale(domain=[0.5, high / _ROW + 0.5], nice=False, reverse=True)
+    x, y = plane.channels["x"], alt.Y("rank:Q", axis=None, scale=scale)
+    row, above = {"y": y}, {"y": alt.value(-12)}
+    steps = pd.DataFrame({"order": range(2 * m), "left": m - np.repeat(range(m), 2)})
+    steps["rank"] = np.repeat(range(1, m + 1), 2) + np.tile([-0.5, 0.5], m)
+    stairs = Layer(steps).transform_calculate(x="alpha / datum.left")
+    foot = Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"]})).transform_calculate(
+        x="alpha / 1.5"
     )
-    x = _every_power(plane)
-    rule = Layer(rows).mark_rule(color=FAINT, strokeWidth=1).encode(y=y)
+    purple = "#A04B78"
     layers = [
-        rule,
-        *_thresholds(alpha, m, key, {"x": x, "y": y}),
-        _marks(rows, key, {"x": x, "y": y}),
+        Layer(rows).mark_rule(color="#DDDDDD", strokeWidth=1).encode(**row),
+        stairs.mark_line(color=purple, strokeWidth=3).encode(x=x, y=y, order="order:Q"),
+        _text(foot, x, row, color=purple),
     ]
-    column = plane.size[0] + NUMBERS
-    r = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
-    layers += [_text(rows, "name", -NAMES, y), _text(r, "text", column, y)]
-    layers.append(
-        _text(pd.DataFrame({"text": ["r"]}), "text", column, alt.value(ABOVE), fontStyle="italic")
+    for text, over, align, dash in ((f"α/{m}", m, "right", [5, 4]), ("α", 1, "left", [1, 0])):
+        line = Layer(pd.DataFrame({"text": [text]})).transform_calculate(x=f"alpha / {over}")
+        layers.append(line.mark_rule(strokeWidth=2, strokeDash=dash).encode(x=x))
+        layers.append(_text(line, x, above, align=align))
+    signed = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
+    head = pd.DataFrame({"text": ["r"]})
+    for frame, at, where in (
+        (signed, wide + 50, row),
+        (rows.assign(text=rows.name), -8, row),
+        (head, wide + 50, above),
+    ):
+        layers.append(_text(Layer(frame), alt.value(at), where))
+    levels = [f"'{name}'" for name in LEVELS]
+    level = (
+        f"datum.p < alpha / datum.m ? {levels[0]} : datum.p_holm < alpha ? {levels[1]} : "
+        f"datum.p < alpha ? {levels[2]} : {levels[3]}"
     )
-    method = alt.TitleParams(
+    shape, fill = zip(*LEVELS.values(), strict=True)
+    key = legend(symbolSize=160, columnPadding=18, labelLimit=400)
+    looks = told_apart("decision", LEVELS, key, shape=shape, fill=fill)
+    tips: list[Any] = ["name:N", *map(tip, ("r", "p", "p_holm", "threshold"))]
+    step = "alpha / (datum.m - datum.rank + 1)"
+    marks = dots(rows).transform_calculate(decision=level, threshold=step)
+    marks = marks.encode(x=x, y=y, tooltip=tips, **looks)
+    head = alt.TitleParams(
         str(rows.method.iloc[0]).capitalize(), fontSize=18, anchor="middle", frame="group"
     )
-    return alt.layer(*layers).properties(width=plane.size[0], height=plane.size[1], title=method)
+    return alt.layer(*layers, marks).properties(width=wide, height=high, title=head)
 
 
-def _marks(rows: pd.DataFrame, key: str, channels: dict) -> alt.Chart:
-    """A mark per test, with a legend of all levels, from which a script reads how they look."""
-    above = legend(symbolSize=160, columnPadding=18, labelLimit=400)
-    shape, fill = zip(*LEVELS.values(), strict=True)
-    looks = told_apart("decision", LEVELS, above, shape=shape, fill=fill)
-    tips = ["name:N", *(tip(c, c) for c in ("r", "p", "p_holm", "threshold"))]
-    rows = rows.assign(decision=np.array(list(LEVELS))[rows.level])
-    return dots(rows, f"bxp{key}").encode(**channels, tooltip=tips, **looks)
-
-
-def _text(rows: pd.DataFrame, column: str, x: float, y: Any, **look: Any) -> alt.Chart:
-    """A column of text that ends at a pixel."""
-    marks = Layer(rows).mark_text(fontSize=FONT, baseline="middle", align="right", **look)
-    return marks.encode(x=alt.value(x), y=y, text=alt.Text(f"{column}:N"))
-
-
-def _every_power(plane: Frame) -> alt.X:
-    """The horizontal channel with a tick at each power of ten, where there is room for so many."""
-    (low, high), x = plane.ranges[0], plane.channels["x"].copy()
-    if plane.size[0] / (high - low) >= 3.2 * FONT:  # as wide as "0.0001"
-        powers = [10.0**k for k in range(int(np.ceil(low)), 1)]
-        # of a log axis, fewer are drawn than counted
-        x["axis"]["values"], x["axis"]["tickCount"] = powers, len(powers)
-    return x
-
-
-def _thresholds(alpha: float, m: int, key: str, channels: dict) -> list[alt.Chart]:
-    """The staircase, and the two upright lines between which it goes, with their names."""
-    rank = np.arange(1, m + 1)
-    steps = pd.DataFrame({"x": np.repeat(alpha / (m - rank + 1), 2), "order": range(2 * m)})
-    steps["rank"] = np.stack([rank - 0.5, rank + 0.5], axis=1).ravel()
-    stairs = Layer(steps, name=f"bxholm{key}").mark_line(
-        color=STEPS, strokeWidth=3, strokeJoin="miter"
-    )
-    foot = pd.DataFrame({"x": [alpha / 1.5], "rank": [float(m)], "text": ["Holm"]})
-    label = Layer(foot, name=f"bxholmlabel{key}").mark_text(
-        fontSize=FONT, align="right", color=STEPS
-    )
-    layers = [
-        stairs.encode(**channels, order=alt.Order("order:Q")),
-        label.encode(**channels, text=alt.Text("text:N")),
-    ]
-    for name, value, text, align, dashes in (
-        ("bxbonferroni", alpha / m, f"α/{m}", "right", [5, 4]),
-        ("bxalpha", alpha, "α", "left", [1, 0]),
-    ):
-        frame, x = pd.DataFrame({"x": [value], "text": [text]}), channels["x"]
-        line = Layer(frame, name=f"{name}{key}").mark_rule(
-            strokeWidth=2, strokeDash=dashes, color=INK
-        )
-        label = Layer(frame, name=f"{name}label{key}").mark_text(
-            fontSize=FONT, baseline="middle", align=align
-        )
-        layers += [line.encode(x=x), label.encode(x=x, y=alt.value(ABOVE), text=alt.Text("text:N"))]
-    return layers
-
-
-def _reading(rows: pd.DataFrame, alpha: float) -> str:
-    """What the lines mean, with their values."""
-    bonferroni = " and ".join(f"α/{m} = {alpha / m:.2g}" for m in dict.fromkeys(rows.m))
-    return (
-        f"Solid line: α = {alpha:g}. Dashed: Bonferroni, {bonferroni}. Steps: Holm, α/(m − k + 1) "
-        "for the k-th smallest of m; the first mark right of its step ends the rejections."
-    )
-
-
-def _left_out(table: pd.DataFrame, names: Mapping[str, str] | None) -> str:
-    gone = dict.fromkeys(table.feature[table.p.isna()])
-    return ", ".join(str((names or {}).get(name, name)) for name in gone)
-
-
-def _words(rows: pd.DataFrame) -> str:
-    """Every test of a method with its numbers and by which rules it is significant."""
-    levels = list(LEVELS)
-    tests = zip(rows.name, rows.r, rows.p, rows.level, strict=True)
-    texts = (f"{name} r = {r:.2f}, p = {p:.2g} ({levels[level]})" for name, r, p, level in tests)
-    return f"{rows.method.iloc[0]}: {'; '.join(texts)}"
+def _text(rows: alt.Chart, x: Any, y: dict[str, Any], **look: Any) -> alt.Chart:
+    mark = rows.mark_text(**{"fontSize": FONT, "baseline": "middle", "align": "right"} | look)
+    return mark.encode(x=x, **y, text="text:N")

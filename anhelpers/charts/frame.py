@@ -1,146 +1,328 @@
-"""What charts share: the plane, in known pixels, and around it the claim, the notes and the words of the alt text.
-
-A plane is that of systems, naturalness rightwards and accuracy upwards, or that of any two quantities, linear or
-logarithmic.
-"""
+"""What every chart shares: axes in known pixels, title, notes, alt text, colours, and the marks of systems."""
 
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from .. import checks
 from ..errors import DataError
-from ..frontier import OracleCurve
-from .marks import FONT, Ranges, checked_systems
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
+    from ..frontier import OracleCurve
 
-__all__ = [
-    "ACCURACY_TITLE",
-    "COLUMN",
-    "COLUMN_INCHES",
-    "NATURALNESS_TITLE",
-    "Frame",
-    "Ranges",
-    "Size",
-    "axis_ranges",
-    "description",
-    "digits_of",
-    "framed",
-    "legible",
-    "number",
-    "systems_text",
-]
+# ((from, to) of naturalness, (from, to) of accuracy)
+Ranges = tuple[tuple[float, float], tuple[float, float]]
+Size = tuple[int, int]
 
 ACCURACY_TITLE = "Accuracy (higher is better)"
 NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
 COLUMN_INCHES = 3.3  # width of a column in ACL's style
-COLUMN = (400, 320)  # size of a plane whose smallest text is at least 7 pt at that width
-Size = tuple[int, int]
-MOST_WHOLE, LEAST_PLAIN = 1e7, 1e-4  # between them a number is read better without a power of ten
-RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-WHOLE = re.compile(
-    r"\d to \d+|(?:higher|lower) is (?:more )?\w+"
-)  # what an axis title says in one line
-MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
+COLUMN = (400, 320)  # size of a plane whose smallest text has 7 pt at that width
+FONT = 16  # px of the smallest text; titles have 18, legible from the last row of a seminar room
+CATEGORIES = {  # shape and fill (Okabe and Ito 2008)
+    "LLM": ("circle", "#009E73"),
+    "MT": ("square", "#CC79A7"),
+    "online": ("triangle-up", "#56B4E9"),
+    "human": ("diamond", "#000000"),
+    "control": ("triangle-down", "#F0E442"),
+    "unknown": ("cross", "#999999"),
+}
+# of series: Okabe and Ito 2008, those dark enough for a line on white (3:1), and inks for names (4.5:1)
+# fmt: off
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#7A5200", "#6E6E6E", "#5B2A86"]
+INKS = ["#0072B2", "#B34E00", "#007A58", "#A04B78", "#000000", "#7A5200", "#666666", "#5B2A86"]
+DASHES = [[1, 0], [9, 4], [2, 3], [10, 3, 2, 3], [5, 3], [14, 4], [2, 6], [10, 3, 2, 3, 2, 3]]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
+          "triangle-left"]
+# fmt: on
+LINE, POINT, BARS, QUIET = "#0072B2", "#D55E00", "#8A8A8A", "#555555"
 AXIS: dict[str, Any] = {
     "labelFontSize": FONT,
     "titleFontSize": 18,
     "titlePadding": 10,
     "gridOpacity": 0.6,
 }
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_gap", "naturalness_gap")
+
+
+class Look(TypedDict, total=False):
+    """Keyword arguments of every chart on the plane of accuracy and naturalness.
+
+    Parameters
+    ----------
+    title : str
+        Claim of the chart.
+    accuracy_title, naturalness_title : str
+        Axis titles with unit and direction.
+    ranges : ((from, to) of naturalness, (from, to) of accuracy)
+        By default everything drawn, with a margin.
+    size : (width, height) of the plane in pixels
+    """
+
+    title: str
+    accuracy_title: str
+    naturalness_title: str
+    ranges: Ranges | None
+    size: Size
+
+
+class Layer(alt.Chart):
+    """Chart with a shallow deep copy; Altair copies every layer twice and changes none of its parts."""
+
+    def __deepcopy__(self, memo: Any = None) -> Layer:
+        return self.copy(deep=False)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Two axes of a chart and the mapping between values and pixels.
+
+    Parameters
+    ----------
+    ranges : (from, to) of x and of y; of their base-10 logarithms on a logarithmic axis
+    size : (width, height) in pixels
+    channels : {"x", "y"} of encodings
+    log : which axes are logarithmic
+    title, titles : of the chart, and of x and y
+    """
+
+    ranges: Ranges
+    size: Size
+    channels: dict[str, Any]
+    log: tuple[bool, bool] = (False, False)
+    title: str = ""
+    titles: tuple[str, str] = ("", "")
+
+    @classmethod
+    def plane(
+        cls,
+        default: Ranges,
+        *,
+        title: str = "",
+        accuracy_title: str = ACCURACY_TITLE,
+        naturalness_title: str = NATURALNESS_TITLE,
+        ranges: Ranges | None = None,
+        size: Size = (620, 420),
+    ) -> Frame:
+        """Plane of accuracy (y) and naturalness (x); keywords as in `Look`."""
+        ranges, titles = ranges or default, (naturalness_title, accuracy_title)
+        channels = {
+            c: _channel(c, column, ranges[k], titles[k], size[k])
+            for k, (c, column) in enumerate({"x": "naturalness", "y": "accuracy"}.items())
+        }
+        return cls(ranges, size, channels, (False, False), title, titles)
+
+    @classmethod
+    def over(
+        cls,
+        x: ArrayLike,
+        y: ArrayLike,
+        titles: tuple[str, str],
+        *,
+        size: Size,
+        log: tuple[bool, bool] = (False, False),
+    ) -> Frame:
+        """Axes over all finite values of (n,) x, with a margin of 2 %, and of (m,) y, with 7 %."""
+        ranges, channels = [], {}
+        for k, values in enumerate((x, y)):
+            values = np.asarray(values, dtype=float)
+            values = values[np.isfinite(values)]
+            if not values.size or (log[k] and values.min() <= 0):
+                what = "only positive values" if values.size else "at least one value"
+                raise DataError(f"axis {'xy'[k]}: got {values[:3]}, expected {what}.")
+            low, high = np.array(_scaled([values.min(), values.max()], log[k]))
+            margin = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
+            ranges.append((float(low - margin), float(high + margin)))
+            channels["xy"[k]] = _channel("xy"[k], "xy"[k], ranges[k], titles[k], size[k], log[k])
+        return cls((ranges[0], ranges[1]), size, channels, log, "", titles)
+
+    @property
+    def fields(self) -> tuple[str, str]:
+        """Columns of the two channels."""
+        x, y = (str(self.channels[c].shorthand).removesuffix(":Q") for c in "xy")
+        return x, y
+
+    def on(self, axis: str, column: str) -> Any:
+        """Channel "x" or "y" for another column."""
+        other = self.channels[axis].copy()
+        other.shorthand = f"{column}:Q"
+        return other
+
+    def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """(n, 2) pixels from the left and from the top, of (n,) values."""
+        x, y = (_scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
+        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
+        return np.stack([(x - x0) / (x1 - x0) * w, h - (y - y0) / (y1 - y0) * h], axis=-1)
+
+    def values(self, at: ArrayLike) -> list[np.ndarray]:
+        """(n,) values of x and of y at (n, 2) pixels: the inverse of `pixels`."""
+        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
+        x, y = np.asarray(at, dtype=float).reshape(-1, 2).T
+        both = x0 + x / w * (x1 - x0), y0 + (h - y) / h * (y1 - y0)
+        return [10.0**v if log else v for v, log in zip(both, self.log, strict=True)]
+
+    def at(self, frame: pd.DataFrame) -> np.ndarray:
+        """(n, 2) pixels of the rows of a table."""
+        x, y = (frame[field].astype(float) for field in self.fields)
+        return self.pixels(x, y)
+
+    def holds(self, frame: pd.DataFrame) -> np.ndarray:
+        """(n,) bool: inside the axes."""
+        x, y = (frame[f].between(*span) for f, span in zip(self.fields, self.ranges, strict=True))
+        return (x & y).to_numpy()
+
+    def cut(self, frame: pd.DataFrame) -> dict[str, bool]:
+        """Clipping of a mark, where a row lies outside; unclipped charts share no clip id in a page."""
+        return {} if self.holds(frame).all() else {"clip": True}
+
+    def bars(self, rows: pd.DataFrame) -> tuple[list[alt.Chart], list[np.ndarray]]:
+        """Interval bars of each axis with _low and _high, and (2, 2) pixels of the ends of each."""
+        charts, lines = [], []
+        for axis, column, other in zip("xy", self.fields, self.fields[::-1], strict=True):
+            low, high = f"{column}_low", f"{column}_high"
+            if {low, high} <= {*rows}:
+                known = rows.dropna(subset=[low, high, other])
+                ends = [known.assign(**{column: known[end]}) for end in (low, high)]
+                lines += list(np.stack([self.at(end) for end in ends], axis=1))
+                mark = Layer(known).mark_rule(
+                    color=BARS, strokeWidth=1.5, **self.cut(pd.concat(ends))
+                )
+                end = {"x": alt.X2, "y": alt.Y2}[axis](f"{high}:Q")
+                span = {axis: self.on(axis, low), f"{axis}2": end}
+                charts.append(mark.encode(**self.channels | span))
+        return charts, lines
+
+    def thinned(self, path: np.ndarray, series: ArrayLike | None = None, most: int = 4000) -> Any:
+        """(n,) bool of (n, 2) pixels: vertices whose lines look like all, at most about `most`.
+
+        Kept are the first vertex of each run within a quarter of a pixel (or more, if there are
+        too many) and the last one before a gap (nan) or a change of the (n,) series.
+        """
+        if len(path) <= most:
+            return np.ones(len(path), dtype=bool)
+        gap = np.isnan(path).any(axis=1)
+        stroke = np.stack([gap, np.zeros(len(path)) if series is None else np.asarray(series)])
+        last = np.r_[np.any(np.diff(stroke), axis=0), True]
+        kept, cells = last, 4.0  # per pixel
+        while cells > 0.001:
+            place = np.vstack([stroke, np.where(gap, 0, np.floor(path.T * cells))])
+            kept = np.r_[True, np.any(np.diff(place), axis=0)] | last
+            if kept.sum() <= most:
+                break
+            cells /= 2
+        return kept
+
+
+def _channel(
+    axis: str, column: str, span: tuple[float, float], title: str, length: int, log: bool = False
+) -> Any:
+    """Channel of a column; a logarithmic axis of two or more decades has ticks at powers of ten."""
+    look: dict[str, Any] = {"tickCount": length // 80}
+    domain, scale = [*span], {"zero": False}
+    if log:
+        powers = 10.0 ** np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
+        step = -(-len(powers) * 60 // length)
+        look |= {"format": "~g"} | ({"values": [*powers[::step]]} if len(powers) > 2 else {})
+        domain, scale = [float(10**v) for v in span], {"type": "log"}
+    scale = alt.Scale(domain=domain, nice=False, **scale)
+    kind: Any = {"x": alt.X, "y": alt.Y}[axis]
+    return kind(f"{column}:Q", scale=scale, axis=axis_of(title, length, **look))
+
+
+def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
+    """Axis whose title is wrapped to its length in even lines."""
+    title = title.replace(" to ", "\u00a0to\u00a0").replace("er is ", "er\u00a0is\u00a0")
+    lines = _even(title, max(12, length // 9))
+    if len(lines) > 2:
+        lines, look = _even(title, max(13, length // 8)), look | {"titleFontSize": FONT}
+    return alt.Axis(title=lines, **(AXIS | look))
+
+
+def _even(text: str, width: int) -> list[str]:
+    least = textwrap.wrap(text, width)
+    narrower = (textwrap.wrap(text, w) for w in range(len(text) // max(1, len(least)) + 1, width))
+    return next((lines for lines in narrower if len(lines) == len(least)), least)
+
+
+def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
+    values = np.asarray(values, dtype=float)
+    return np.log10(values) if log else values
 
 
 def framed(
     chart: Any,
     title: str,
-    said: Sequence[str],
+    words: Sequence[str],
     notes: Sequence[str] = (),
     *,
-    unnamed: Sequence[str] = (),
     size: tuple[float, float] | None = None,
-    width: float | None = None,
+    width: float = 0,
     **look: Any,
 ) -> Any:
-    """The chart with what every chart has: its claim, how to read it, its alt text, and the size of its plane.
+    """Chart with title, notes, alt text and size.
 
     Parameters
     ----------
-    title : what the picture claims. said : the alt text after it: all that is drawn, in words.
-    notes : how to read the picture, and what is not in it; below the title, and in the alt text.
-    unnamed : whose labels are left out, in the alt text alone.
-    size : (width, height) of the plane in pixels, of a chart that has one. width : at which the title is wrapped.
-    look : more properties of the chart.
+    title : claim of the chart
+    words : alt text after the title: everything drawn
+    notes : how to read the chart and what is missing; subtitle and alt text
+    size : (width, height) of the plane in pixels
+    width : pixels at which title and notes wrap, by default that of the plane
     """
-    lost = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
     if size is not None:
         look |= {"width": size[0], "height": size[1]}
-    wide = int(size[0] if size is not None and width is None else width or 0)
+    wide = int(width or (size or (0,))[0])
     return chart.properties(
-        description=description(title, [*said, *notes, lost]),
-        **look,
-        **headline(title, notes, wide),
+        description=alt_words(title, [*words, *notes]), **look, **headline(title, notes, wide)
     )
 
 
-def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> dict:
-    """What a picture claims and, smaller, how to read it, wrapped to the width: the property `title`, or nothing."""
-    if not title and not notes:
-        return {}
-    look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
-    title = title.replace(" = ", "\u00a0=\u00a0")  # nothing breaks inside "r = 0.5"
-    text = textwrap.wrap(title, max(20, 2 * (width + 60) // font))
-    lines = [
-        line
-        for note in notes
-        for line in textwrap.wrap(note, max(24, (width + 60) // 8), break_on_hyphens=False)
-    ]
-    small: dict[str, Any] = (
-        {"subtitle": lines, "subtitleFontSize": FONT, "subtitlePadding": 6} if lines else {}
-    )
-    title = title or "\u00a0"  # below an empty title no note would be drawn
-    return {"title": alt.TitleParams(text if len(text) > 1 else title, **look, **small)}
+def alt_words(title: str, parts: Iterable[str]) -> str:
+    """Alt text of a title and its non-empty parts.
 
-
-def description(title: str, parts: Sequence[str]) -> str:
-    """The alt text of a chart: its title, then its parts.
-
-    >>> description("A claim", ["two systems: A (1, 2), B (3, 4)", "", "Bars: 95 % intervals."])
+    >>> alt_words("A claim", ["two systems: A (1, 2), B (3, 4)", "", "Bars: 95 % intervals."])
     'A claim: two systems: A (1, 2), B (3, 4); Bars: 95 % intervals.'
     """
     text = "; ".join(part.removesuffix(".") for part in parts if part)
     return f"{title + ': ' if title else ''}{text}."
 
 
+def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> dict[str, Any]:
+    """Property `title` of a chart: title and notes wrapped to the width; empty without both."""
+    if not title and not notes:
+        return {}
+    lines = textwrap.wrap(title.replace(" = ", "\u00a0=\u00a0"), max(20, 2 * (width + 60) // font))
+    wrap = textwrap.TextWrapper(max(24, (width + 60) // 8), break_on_hyphens=False)
+    small: dict[str, Any] = {"subtitleFontSize": FONT, "subtitlePadding": 6}
+    if notes:
+        small["subtitle"] = [line for note in notes for line in wrap.wrap(note)]
+    look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
+    text = lines if len(lines) > 1 else "".join(lines) or "\u00a0"  # notes need a title above them
+    return {"title": alt.TitleParams(text, **look, **small)}
+
+
 def systems_text(
     systems: pd.DataFrame, columns: Sequence[str] = ("accuracy", "naturalness")
 ) -> str:
-    """ "systems: A (52, -3.1), B (50, -3)": every system with its numbers; empty for no system.
-
-    Parameters
-    ----------
-    columns : the two numbers that stand beside each name.
-    """
-    numbers = (
-        ", ".join(f"{value:.4g}" for value in row)
-        for row in systems[list(columns)].itertuples(index=False)
-    )
-    pairs = (f"{name} ({values})" for name, values in zip(systems["system"], numbers, strict=True))
+    """ "systems: A (52, -3.1), B (50, -3)"; empty for no system."""
+    rows = systems[["system", *columns]].itertuples(index=False)
+    pairs = (f"{name} ({', '.join(f'{v:.4g}' for v in row)})" for name, *row in rows)
     return f"systems: {', '.join(pairs)}" if len(systems) else ""
 
 
 def number(value: float, digits: int) -> str:
-    """A number as text, with a true minus sign, and none before a zero; `digits` decimals of the `value`.
+    """Number with a minus sign of its own width, and none before a zero.
 
     >>> number(-2.04, 1), number(-0.01, 1)
     ('−2.0', '0.0')
@@ -149,9 +331,7 @@ def number(value: float, digits: int) -> str:
 
 
 def legible(value: float) -> str:
-    """A number of any size as text, for reading: 3 significant digits, thousands apart, a power of ten in place of "e".
-
-    Whole where it is 100 or more. Infinity is ∞.
+    """Number of any size with 3 significant digits, whole from 100 on.
 
     >>> [legible(v) for v in (0, 2.504, 300.4, 27234.6, 2.5e9, 0.00002, math.inf)]
     ['0', '2.5', '300', '27,235', '2.5·10⁹', '2·10⁻⁵', '∞']
@@ -159,9 +339,9 @@ def legible(value: float) -> str:
     size = abs(value)
     if math.isinf(value):
         text = "∞"
-    elif size >= MOST_WHOLE or 0 < size < LEAST_PLAIN:
+    elif size >= 1e7 or 0 < size < 1e-4:
         mantissa, power = f"{size:.2e}".split("e")
-        text = f"{float(mantissa):g}·10{str(int(power)).translate(RAISED)}"
+        text = f"{float(mantissa):g}·10{str(int(power)).translate(_RAISED)}"
     else:
         text = f"{size:,.0f}" if size >= 100 else f"{size:.3g}"
     return f"−{text}" if value < 0 else text
@@ -177,180 +357,168 @@ def digits_of(values: ArrayLike) -> int:
     return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The two axes of a chart: their ranges, and where values are drawn.
-
-    ranges : (from, to) of x and of y, of their logarithms (base 10) on a logarithmic axis. size : in pixels.
-    channels : "x" and "y", for encodings. log : which axes are logarithmic.
-    """
-
-    ranges: Ranges
-    size: Size
-    channels: dict
-    log: tuple[bool, bool] = (False, False)
-
-    @property
-    def fields(self) -> tuple[str, str]:
-        """The columns that the two channels show."""
-        x, y = (str(self.channels[channel].shorthand).removesuffix(":Q") for channel in "xy")
-        return x, y
-
-    def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """(n, 2) pixels from the left and from the upper side, of (n,) values."""
-        x, y = (_scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
-        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
-        return np.stack([(x - x0) / (x1 - x0) * w, h - (y - y0) / (y1 - y0) * h], axis=-1)
-
-    def values(self, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """(n,) values of x and y that are drawn at (n,) pixels, beyond the plane too: the inverse of `pixels`."""
-        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
-        both = x0 + np.asarray(x) / w * (x1 - x0), y0 + (h - np.asarray(y)) / h * (y1 - y0)
-        x, y = (10.0**v if log else v for v, log in zip(both, self.log, strict=True))
-        return x, y
-
-    def at(self, frame: pd.DataFrame) -> np.ndarray:
-        """(n, 2) pixels of the rows of a table."""
-        x, y = (frame[field].astype(float) for field in self.fields)
-        return self.pixels(x, y)
-
-    def holds(self, frame: pd.DataFrame) -> np.ndarray:
-        """(n,) bool: the point of a row lies inside the picture."""
-        shown = [
-            frame[field].between(*span)
-            for field, span in zip(self.fields, self.ranges, strict=True)
-        ]
-        return (shown[0] & shown[1]).to_numpy()
-
-
-def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Frame:
-    """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
-    channels = {
-        "x": _channel(alt.X, "naturalness", ranges[0], naturalness_title, size[0]),
-        "y": _channel(alt.Y, "accuracy", ranges[1], accuracy_title, size[1]),
-    }
-    return Frame(ranges, size, channels)
-
-
-def frame_of(
-    x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
-) -> Frame:
-    """A plane that holds all these values: x with a margin of 2 %, y of 7 %.
-
-    Parameters
-    ----------
-    x, y : (n,) and (m,) finite values; all positive where the axis is logarithmic. titles : of the two axes.
-    log : which of x and y are logarithmic.
-    """
-    ranges, channels = [], {}
-    for k, (name, values) in enumerate((("x", x), ("y", y))):
-        values = np.asarray(values, dtype=float)
-        if not values.size:
-            raise DataError(
-                f"nothing of column {name} can be drawn: every row has a nan, or there is no row."
-            )
-        if log[k] and values.min() <= 0:
-            raise DataError(
-                f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
-            )
-        low, high = _scaled([values.min(), values.max()], log[k])
-        margin = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((float(low - margin), float(high + margin)))
-        channels[name] = _channel((alt.X, alt.Y)[k], name, ranges[k], titles[k], size[k], log[k])
-    return Frame((ranges[0], ranges[1]), size, channels, log)
-
-
-def _channel(
-    kind: Any, column: str, span: tuple[float, float], title: str, length: int, log: bool = False
-) -> Any:
-    """The channel of a column; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
-    look: dict[str, Any] = {"tickCount": length // 80}
-    domain, scale = list(span), {"zero": False}
-    if log:
-        powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
-        step = -(-len(powers) * 60 // length)
-        few = {"values": (10.0 ** powers[::step]).tolist()} if len(powers) >= 3 else {}
-        look |= {"format": "~g"} | few
-        domain, scale = [float(10**v) for v in span], {"type": "log"}
-    scale = alt.Scale(domain=domain, nice=False, **scale)
-    return kind(f"{column}:Q", scale=scale, axis=axis_of(title, length, **look))
-
-
-def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
-    """An axis in the fonts of the house, its title wrapped to its length; smaller where it has three lines."""
-    lines = _even_lines(title, max(12, length // 9))
-    if len(lines) > 2:
-        lines = _even_lines(title, max(13, length // 8))
-        look |= {"titleFontSize": FONT}
-    return alt.Axis(title=lines, **(AXIS | look))
-
-
-def _even_lines(text: str, width: int) -> list[str]:
-    """As few lines of at most so many letters as there must be, of like length, and no range or direction torn."""
-    lines = textwrap.wrap(text, width)
-    whole = WHOLE.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
-    for most in range(max(1, len(text) // max(1, len(lines))), width + 1):
-        even = textwrap.wrap(whole, most, break_long_words=False)
-        if len(even) == len(lines) and max(map(len, even), default=0) <= width:
-            return [line.replace("\u00a0", " ") for line in even]
-    return lines
-
-
 def axis_ranges(
     curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()
 ) -> Ranges:
-    """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, margin 7 %."""
-    curves, frames = list(curves), [checked_systems(s) for s in systems]
+    """Ranges of all these curves and systems with their intervals, and a margin of 7 %."""
+    curves, frames = list(curves), [s for s in systems if s is not None and len(s)]
     ranges = []
     for axis in ("naturalness", "accuracy"):
-        columns = (
-            frame[c]
-            for frame in frames
-            for c in (axis, f"{axis}_low", f"{axis}_high")
-            if c in frame
-        )
-        values = np.concatenate([*(getattr(curve, axis) for curve in curves), *columns]).astype(
-            float
-        )
+        known = [f[c] for f in frames for c in (axis, f"{axis}_low", f"{axis}_high") if c in f]
+        values = np.concatenate([*(getattr(curve, axis) for curve in curves), *known], dtype=float)
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
         margin = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
         ranges.append((low - margin, high + margin))
     return ranges[0], ranges[1]
 
 
-def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
-    """(n,) values as an axis has them, linear or logarithmic."""
-    values = np.asarray(values, dtype=float)
-    return np.log10(values) if log else values
+def checked(
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    numbers: Sequence[str] = (),
+    *,
+    name: str = "system",
+    least: int = 1,
+) -> pd.DataFrame:
+    """Rows of a table without nan in `columns`, with `numbers`, where present, as floats.
 
+    Parameters
+    ----------
+    columns : required; numbers : columns, required or not, of numbers (nan: missing)
+    name : column that names a row in messages
+    least : rows that must be left
 
-def inside(systems: pd.DataFrame, plane: Frame) -> tuple[pd.DataFrame, list[str]]:
-    """The systems that lie inside the picture, and the sentence that names the others (none if there are none)."""
-    shown = plane.holds(systems)
-    names = ", ".join(systems["system"][~shown].astype(str))
-    note = f"Outside the picture: {(~shown).sum()} of {len(systems)} systems ({names})."
-    return systems[shown].reset_index(drop=True), [] if shown.all() else [note]
-
-
-def thinned(
-    path: np.ndarray, series: np.ndarray | None = None, most: int = MOST_ROWS
-) -> np.ndarray:
-    """(n,) bool of (n, 2) pixels: at most so many vertices that lines through them look as through all.
-
-    Kept are the first of each run of vertices in one cell of a grid, a quarter of a pixel wide or as wide as it must
-    be, and the last before a gap (nan) or before another of the (n,) series.
+    Raises
+    ------
+    DataError for a missing column, a number that is infinite or a text, and too few rows.
     """
-    gap = np.isnan(path).any(axis=1)
-    stroke = np.stack([gap, np.zeros(len(path)) if series is None else series])
-    last = np.r_[np.any(np.diff(stroke), axis=0), True]
-    cells = 4.0  # per pixel
-    while cells * np.nanmax(np.abs(path), initial=1) >= 0.5:
-        place = np.vstack([stroke, np.where(gap, 0, np.floor(path.T * cells))])
-        kept = np.r_[True, np.any(np.diff(place), axis=0)] | last
-        if kept.sum() <= most:
-            return kept
-        cells /= 2
-    raise DataError(
-        f"{kept.sum()} vertices are left after thinning, more than {most} can be drawn: there are "
-        "too many gaps or lines."
+    if missing := [c for c in (name, *columns) if c not in table]:
+        raise DataError(f"missing column {', '.join(missing)}: got {', '.join(map(str, table))}.")
+    for column in [c for c in numbers if c in table]:
+        values = pd.to_numeric(table[column], errors="coerce").astype(float)
+        wrong = np.flatnonzero((values.isna() & table[column].notna()) | np.isinf(values))
+        if wrong.size:
+            seen, of = table[column].iloc[wrong[0]], table[name].iloc[wrong[0]]
+            raise DataError(f"{column} of '{of}': got {seen}, expected a finite number or nan.")
+        table = table.assign(**{column: values})
+    rows = table.dropna(subset=list(columns)).reset_index(drop=True)
+    if len(rows) < least:
+        raise DataError(f"nothing to draw: no row has all of {', '.join(columns)}.")
+    return rows
+
+
+def checked_systems(systems: pd.DataFrame | None, least: int = 1) -> pd.DataFrame:
+    """Systems that have a place on the plane; none for None."""
+    columns = ["category", "accuracy", "naturalness"]
+    if systems is None:
+        return pd.DataFrame(columns=["system", *columns])
+    ends = ("", "_low", "_high", "_se", "_start")
+    rows = checked(
+        systems, columns, [f"{axis}{end}" for axis in columns[1:] for end in ends], least=least
     )
+    for category in rows["category"].unique():
+        checks.one_of(category, CATEGORIES, "category of system")
+    return rows
+
+
+def not_drawn(
+    table: pd.DataFrame | None,
+    drawn: pd.DataFrame,
+    plane: Frame | None = None,
+    name: str = "system",
+) -> list[str]:
+    """Notes on the rows of a table that lack a number, and on those outside the plane."""
+    known = set(drawn[name].astype(str))
+    lost = [] if table is None else [one for one in table[name].astype(str) if one not in known]
+    notes = [f"Not drawn, for a number is missing: {', '.join(lost)}."] if lost else []
+    out = [] if plane is None else [*drawn[name][~plane.holds(drawn)].astype(str)]
+    beyond = f"Outside the picture: {len(out)} of {len(drawn)} systems ({', '.join(out)})."
+    return [*([beyond] if out else []), *notes]
+
+
+def tip(column: str, title: str = "") -> alt.Tooltip:
+    """Tooltip of a number with four digits."""
+    return alt.Tooltip(f"{column}:Q", title=title or column.replace("_", " "), format=".4~g")
+
+
+def legend(**look: Any) -> alt.Legend:
+    """Legend above the plane."""
+    return alt.Legend(title=None, orient="top", labelFontSize=FONT, **look)
+
+
+def told_apart(
+    field: str, names: Iterable[str], legend: Any = None, **ranges: Iterable[Any]
+) -> dict[str, Any]:
+    """Channels (color, fill, shape, strokeDash) that tell the names in a field apart."""
+    names = list(names)
+    channels: dict[str, Any] = {}
+    for channel, values in ranges.items():
+        if len(values := list(values)) < len(names):
+            raise DataError(f"{field}: got {len(names)} names, expected at most {len(values)}.")
+        scale = alt.Scale(domain=names, range=values[: len(names)])
+        kind = getattr(alt, channel[0].upper() + channel[1:])
+        channels[channel] = kind(f"{field}:N", scale=scale, legend=legend)
+    return channels
+
+
+def dots(rows: pd.DataFrame, name: Any = alt.Undefined, **look: Any) -> Any:
+    """Filled mark with a black outline for each row, except as `look` has it."""
+    usual = {"filled": True, "size": 160, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
+    return Layer(rows, name=name).mark_point(**(usual | look))
+
+
+def system_marks(
+    systems: pd.DataFrame,
+    channels: dict[str, Any],
+    tips: Sequence[alt.Tooltip],
+    *,
+    own: Sequence[str] = (),
+    kinds: Iterable[str] | None = None,
+    offset: float | None = 6,
+) -> alt.Chart:
+    """Mark for each system, with a legend of categories and all numbers in tooltips.
+
+    Parameters
+    ----------
+    own : systems whose marks are large, with a thick outline, above the others
+    kinds : categories of the legend, by default those present; offset : px above, None: no legend
+    """
+    mine = systems["system"].isin(own).to_numpy()
+    heavy: dict[str, Any] = {}
+    if mine.any():
+        systems = systems.assign(outline=np.where(mine, 3, 1), area=np.where(mine, 260, 160))
+        heavy["strokeWidth"] = alt.StrokeWidth("outline:Q", scale=None)
+        heavy["size"] = alt.Size("area:Q", scale=None)
+    extra = [c for c in systems if c.endswith(("_low", "_high")) or c in _DETAILS]
+    tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
+    looks = category_channels(systems["category"] if kinds is None else kinds, offset)
+    aside = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
+    systems = systems.iloc[np.lexsort((~aside, mine))]  # uncounted systems lie below
+    return dots(systems).encode(**channels, **looks, **heavy, tooltip=tooltip)
+
+
+def category_channels(categories: Iterable[str], offset: float | None = 6) -> dict[str, Any]:
+    """Shape and fill by category, with a legend of those given unless `offset` is None."""
+    given = set(categories)
+    looks = {c: look for c, look in CATEGORIES.items() if c in given}
+    above = None if offset is None else legend(symbolSize=160, columnPadding=18, offset=offset)
+    shape, fill = ([look[k] for look in looks.values()] for k in (0, 1))
+    return told_apart("category", looks, above, shape=shape, fill=fill)
+
+
+def rings(systems: pd.DataFrame, channels: dict, name: Any = alt.Undefined, **look: Any) -> Any:
+    """Ring around each system."""
+    ring: dict[str, Any] = {"shape": "circle", "filled": False, "strokeWidth": 2, "size": 420}
+    return dots(systems, name, **(ring | look)).encode(x=channels["x"], y=channels["y"])
+
+
+def plus(channels: dict) -> alt.Chart:
+    """Plus at (0, 0)."""
+    zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
+    look = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200}
+    return Layer(zero).mark_point(**look, opacity=1).encode(x=channels["x"], y=channels["y"])
+
+
+def moving_point(at: pd.DataFrame, channels: dict, size: int = 320) -> alt.Chart:
+    """Large mark named ``bxpoint``, which a widget's script moves."""
+    return dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=size).encode(**channels)

@@ -1,394 +1,415 @@
-"""Systems on the accuracy-naturalness plane (AN Figures 2 and 3): marks by category, uncertainty, the Pareto set.
-
-Uncertainty is drawn as 95 % ellipses, where the mean of a system lies on both axes at once, from standard errors and a
-correlation; or as crosses, an interval on each axis.
-"""
+"""Systems on the plane of accuracy and naturalness (AN Figures 2 and 3), and such planes above each other for print."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Unpack
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..errors import DataError
 from ..estimate import Estimate
 from ..frontier import OracleCurve, pareto_mask
 from ..plane.scores import OF_REFERENCE
-from .curve import curve_ends, curve_line, curve_notes, curve_text
-from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
+from .curve import curve_layers, curve_notes, curve_text
 from .frame import (
-    ACCURACY_TITLE,
-    NATURALNESS_TITLE,
+    CATEGORIES,
+    COLUMN,
+    FONT,
+    QUIET,
     Frame,
+    Layer,
+    Look,
+    Ranges,
     Size,
+    alt_words,
     axis_ranges,
+    checked,
+    checked_systems,
     digits_of,
     framed,
-    inside,
-    number,
-    plane_axes,
-    systems_text,
-)
-from .labels import bar_lines, label_layers, named_points
-from .lines import rule_layers
-from .marks import (
-    QUIET,
-    Layer,
-    Ranges,
-    checked_systems,
-    clipped,
-    interval_bars,
     not_drawn,
-    on,
-    plus_mark,
-    ring_marks,
+    number,
+    plus,
+    rings,
     system_marks,
+    systems_text,
     tip,
 )
+from .labels import label_layers
+from .lines import rule_layers
 
-__all__ = [
-    "Picture",
-    "focus_ranges",
-    "plot_systems",
-    "systems_picture",
-    "systems_ranges",
-]
+_CROWD = 9  # systems; washes of more ellipses would add up and hide their outlines
+_ELLIPSE = ["naturalness_se", "accuracy_se", "correlation"]
+_RULER = 40  # px of the ruler of N(Q) above a plane
 
-UNCERTAINTY = ("ellipse", "cross", "none")
-PARETO = "Rings: no counted system beats these on both axes."
+
+@dataclass(frozen=True)
+class Panel:
+    """Systems of one plane, and what is drawn with them.
+
+    Parameters
+    ----------
+    table : a row per system, as for `plot_systems`
+    title : of the axis of accuracy, in `plot_panels`
+    curve, uncertainty, pareto, origin, named, mono : as for `plot_systems`
+    """
+
+    table: pd.DataFrame
+    title: str = ""
+    curve: OracleCurve | None = None
+    uncertainty: str = "ellipse"
+    pareto: bool = True
+    origin: str = ""
+    named: Sequence[str] = ()
+    mono: Estimate | None = None
+    systems: pd.DataFrame = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        checks.one_of(self.uncertainty, ("ellipse", "cross", "none"), "way to draw uncertainty")
+        object.__setattr__(self, "systems", _ranked(self.table))
+
+    @property
+    def ranges(self) -> Ranges:
+        """Ranges of systems, intervals, curve, R and origin; controls and copies stretch no axis."""
+        systems = self.systems[_stretching(self.systems)]
+        frame = systems[["accuracy", "naturalness"]]
+        for axis in ("accuracy", "naturalness"):
+            if self.uncertainty == "ellipse":
+                reach = radii(systems) * systems[f"{axis}_se"].where(_has_ellipse(systems))
+                possible = systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf))
+                ends = {"low": systems[axis] - reach, "high": systems[axis] + reach}
+                ends = {f"{axis}_{end}": v.clip(*possible) for end, v in ends.items()}
+                frame = frame.assign(**ends)
+            elif self.uncertainty == "cross":
+                ends = [c for c in (f"{axis}_low", f"{axis}_high") if c in systems]
+                frame = frame.assign(**systems[ends])
+        more = [pd.DataFrame({"accuracy": [0.0], "naturalness": [0.0]})] if self.origin else []
+        if (r := self.mono) is not None:
+            more.append(pd.DataFrame({"naturalness": [r.low, r.value, r.high]}))
+        return axis_ranges([] if self.curve is None else [self.curve], [pd.concat([frame, *more])])
 
 
 def plot_systems(
     table: pd.DataFrame,
     *,
     curve: OracleCurve | None = None,
-    accuracy_title: str = ACCURACY_TITLE,
-    naturalness_title: str = NATURALNESS_TITLE,
-    title: str = "",
     uncertainty: str = "ellipse",
     pareto: bool = True,
     origin: str = "",
     named: Sequence[str] = (),
-    betas: Sequence[float] = (0, math.inf),
     mono: Estimate | None = None,
-    ranges: Ranges | None = None,
-    size: Size = (620, 420),
+    **look: Unpack[Look],
 ) -> alt.LayerChart:
-    """Systems on the accuracy-naturalness plane, higher is better, with 95 % regions; Pareto-optimal ones are marked.
-
-    Labels of the Pareto set are bold and placed first; one that would cover another is left out and in the tooltip.
+    """Systems with 95 % regions on the plane; Pareto-optimal ones are ringed and named in bold.
 
     Parameters
     ----------
-    table : one row per system: system, category (see `CATEGORIES`), accuracy, naturalness; for ellipses accuracy_se,
-        naturalness_se, correlation, n_effective; for crosses accuracy_low, accuracy_high, naturalness_low,
-        naturalness_high; where known pareto, pareto_probability, n, n_docs, lacks (for tooltips), and outside, which
-        says who is a control. A system with a nan is not drawn. The subtitle names it, those outside the picture, and
-        those without an interval where others have one; with a curve, its candidates (column candidates) and who lies
-        above it (columns above_curve and among_candidates).
-    curve : an oracle curve to draw behind the systems, with labels at `betas`.
-    uncertainty : "ellipse", "cross" or "none"; pareto : whether to mark the Pareto set (column pareto, else computed).
-    origin : what (0, 0) means, "no errors" for negated penalties: is then marked, and within the default ranges.
-    mono : of `plane.with_mono`, where R, text that people wrote in the language, stands on the axis of naturalness: a
-        rule, with its interval as a band.
-    named : one's own systems: their labels are placed before all others, in bold, their marks lie above the others, and
-        have a thick outline.
-    ranges : ((from, to) of naturalness, (from, to) of accuracy), as from `focus_ranges`.
-    size : (width, height) of the plane in pixels; `axes.COLUMN` for a figure 3.3 inches wide.
+    table : DataFrame
+        A row per system: system, category (a key of `frame.CATEGORIES`), accuracy, naturalness; for
+        ellipses accuracy_se, naturalness_se, correlation, n_effective; for crosses accuracy_low,
+        accuracy_high, naturalness_low, naturalness_high; optional pareto (else computed), n, n_docs,
+        outside. A system with a nan is not drawn; a note names it.
+    curve : OracleCurve, optional
+        Drawn behind the systems.
+    uncertainty : "ellipse", "cross" or "none"
+    pareto : bool
+        Mark the Pareto set.
+    origin : str
+        Name of a mark at (0, 0), such as "no errors" for negated penalties.
+    named : sequence of str
+        Systems with thick outlines whose labels come first.
+    mono : Estimate, optional
+        Naturalness of R, monolingual text, from `plane.with_mono`: a rule with its interval.
+    **look : title, axis titles, ranges, size
+        As in `frame.Look`.
     """
-    ranges = ranges or systems_ranges(
-        table, curve=curve, uncertainty=uncertainty, origin=origin, mono=mono
-    )
-    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
-    drawn = systems_picture(
-        table,
-        plane,
-        curve=curve,
-        uncertainty=uncertainty,
-        pareto=pareto,
-        origin=origin,
-        named=named,
-        betas=betas,
-        mono=mono,
-        tips=[tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)],
-    )
-    layers = alt.layer(*drawn.layers)
-    return framed(layers, title, drawn.said, drawn.notes, unnamed=drawn.unnamed, size=size)
+    panel = Panel(table, "", curve, uncertainty, pareto, origin, named, mono)
+    plane = Frame.plane(panel.ranges, **look)
+    layers, words, notes, unnamed = _drawn(panel, plane)
+    lost = [f"without a label for want of space: {', '.join(unnamed)}"] if unnamed else []
+    return framed(alt.layer(*layers), plane.title, [*words, *lost], notes, size=plane.size)
 
 
-class Picture(NamedTuple):
-    """Systems as they are drawn on a plane.
-
-    Parameters
-    ----------
-    layers : what is drawn, from back to front. said : all of it in words, for the alt text.
-    notes : sentences on how to read it, and on what is not in it. unnamed : whose names found no room.
-    """
-
-    layers: list[alt.Chart]
-    said: list[str]
-    notes: list[str]
-    unnamed: list[str]
-
-
-def systems_picture(
-    table: pd.DataFrame,
-    plane: Frame,
-    *,
-    curve: OracleCurve | None = None,
-    uncertainty: str = "ellipse",
-    pareto: bool = True,
-    origin: str = "",
-    named: Sequence[str] = (),
-    betas: Sequence[float] = (0, math.inf),
-    mono: Estimate | None = None,
-    tips: Sequence[alt.Tooltip] = (),
-    legend: Mapping[str, Any] | None = None,
-) -> Picture:
-    """What `plot_systems` draws on a plane, for a picture that has more than one: its layers, and its words.
-
-    Parameters
-    ----------
-    tips : of the two axes. curve, uncertainty, pareto, origin, named, betas, mono : as for `plot_systems`.
-    legend : of `marks.system_marks`: the categories that it is of, and where it stands.
-    """
-    checks.one_of(uncertainty, UNCERTAINTY, "way to draw uncertainty")
-    systems = _ranked(checked_systems(table))
-    outlines = error_ellipses(systems) if uncertainty == "ellipse" else None
-    shown, notes = inside(systems, plane)
-    if shown.empty:
-        raise DataError(
-            f"no system lies in the picture, {plane.ranges}: give other ranges, or none."
-        )
-    shown = shown.iloc[np.argsort(~shown["system"].isin(named), kind="stable")].reset_index(
-        drop=True
-    )
-    best = shown["pareto"].to_numpy(dtype=bool) & pareto
-    mine = shown["system"].isin(named).to_numpy()
-    bold = best | mine
-    layers, lines, marks = _behind(curve, betas, plane, list(tips))
+def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], list[str], list]:
+    """Layers from back to front, words for the alt text, notes, and the labels without room."""
+    systems, curve, mono = panel.systems, panel.curve, panel.mono
+    shown = systems[plane.holds(systems)]
+    shown = shown.iloc[np.argsort(~shown["system"].isin(panel.named), kind="stable")]
+    mine, best = shown["system"].isin(panel.named), shown["pareto"].astype(bool) & panel.pareto
+    tips = [tip(c, t) for c, t in zip(plane.fields, plane.titles, strict=True)]
+    layers, lines, marks = curve_layers(curve, plane, tips) if curve else ([], [], None)
     if mono is not None:
-        at_r, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
-        layers, lines = [*at_r, *layers], [*lines, *drawn]
-    if pareto:
-        layers, lines = _with_steps(_edge(systems), plane, layers, lines)
-    if outlines is not None:
-        layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
-    if uncertainty == "cross":
-        layers += interval_bars(shown, plane)
-        lines += bar_lines(shown, plane)
-    plus, marks = _origin(origin, marks, plane)
-    leaders, texts, unnamed = label_layers(named_points(shown, marks, bold), lines, plane)
-    rings = [
-        ring_marks(shown[some], plane.channels, size=size)
-        for some, size in ((best & ~mine, 420), (best & mine, 900))  # of whose marks are larger
+        across, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
+        layers, lines = [*across, *layers], [*lines, *drawn]
+    edge = systems[systems["pareto"].astype(bool) & (systems.get("outside", "") == "")]
+    if panel.pareto and len(edge):
+        steps = _staircase(edge, plane.ranges)
+        look = {"color": "#000000", "strokeWidth": 1.5, "strokeDash": [6, 4], **plane.cut(steps)}
+        stairs = Layer(steps).mark_line(**look).encode(**plane.channels, order="step:Q")
+        layers, lines = [*layers, stairs], [*lines, plane.at(steps)]
+    if panel.uncertainty == "ellipse":
+        layers = [*layers, *_ellipses(shown, plane)]
+    elif panel.uncertainty == "cross":
+        bars, ends = plane.bars(shown)
+        layers, lines = [*layers, *bars], [*lines, *ends]
+    zero = pd.DataFrame({"label": [panel.origin], "naturalness": [0.0], "accuracy": [0.0]})
+    if panel.origin and plane.holds(zero).all():
+        layers, marks = [*layers, plus(plane.channels)], pd.concat([marks, zero])
+    leaders, texts, unnamed = label_layers(shown.assign(bold=best | mine), plane, lines, marks)
+    ringed = [
+        rings(shown[some], plane.channels, size=size)
+        for some, size in ((best & ~mine, 420), (best & mine, 900))
         if some.any()
     ]
-    points = system_marks(shown, plane.channels, list(tips), own=named, **(legend or {}))
-    layers += [*leaders, *plus, *rings, points, *texts]
-    notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
-    notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems)]
-    notes += [*_hidden(curve, plane), *(curve_notes(table) if curve is not None else [])]
-    own = ", ".join(shown["system"][mine].astype(str))
-    notes += [f"Thick outlines: {own}."] if own else []
-    notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
-    first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
-    first = f"on the Pareto frontier: {', '.join(first)}" if len(first) else ""
-    said = [systems_text(systems), first, curve_text(curve, table)]
-    return Picture(layers, said, notes, unnamed)
+    points = system_marks(shown, plane.channels, tips, own=panel.named, **legend)
+    notes = [
+        " ".join(
+            ["Rings: no counted system beats these on both axes."] * panel.pareto
+            + _uncertain(panel.uncertainty, shown)
+        ),
+        *_mono_note(mono, plane),
+        *not_drawn(panel.table, systems, plane),
+        *curve_notes(curve, panel.table, plane),
+        f"Thick outlines: {', '.join(shown['system'][mine])}." if mine.any() else "",
+        f"Names left out, as there is no room: {len(unnamed)}." if unnamed else "",
+    ]
+    first = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str))
+    first = f"on the Pareto frontier: {first}" if panel.pareto and first else ""
+    words = [systems_text(systems), first, curve_text(curve, panel.table)]
+    return [*layers, *leaders, *ringed, points, *texts], words, [*filter(None, notes)], unnamed
+
+
+def plot_panels(
+    panels: Sequence[Panel],
+    naturalness_title: str,
+    *,
+    ruler: bool = False,
+    size: Size = COLUMN,
+) -> tuple[alt.VConcatChart, list[list[str]], list[str]]:
+    """Planes above each other over one axis of naturalness, for print: notes go into the caption.
+
+    Parameters
+    ----------
+    panels : one for each metric of accuracy
+    ruler : draw N(Q), the distance from R, above the first plane; for log-probabilities only
+    size : (width, height) of each plane in pixels
+
+    Returns
+    -------
+    chart; notes of each panel; systems without a name in some panel
+    """
+    spans = [panel.ranges for panel in panels]
+    wide = min(x[0] for x, _ in spans), max(x[1] for x, _ in spans)
+    kinds = dict.fromkeys(kind for panel in panels for kind in panel.systems["category"])
+    above = _RULER if ruler and panels[0].mono is not None else 0
+    parts, words, notes, unnamed = [], [], [], []
+    for k, (panel, (_, high)) in enumerate(zip(panels, spans, strict=True)):
+        titles = {"accuracy_title": panel.title, "naturalness_title": naturalness_title}
+        plane = _short_axes(
+            Frame.plane((wide, high), **titles, size=size), last=k == len(panels) - 1
+        )
+        layers, said, own, lost = _drawn(panel, plane, kinds=kinds, offset=None if k else 6 + above)
+        if above and not k and panel.mono is not None:
+            layers += _ruler(panel.mono, plane)
+        for layer in layers:
+            layer.name = alt.Undefined  # views of one name would share their data
+        parts.append(alt.layer(*layers).properties(width=size[0], height=size[1]))
+        words.append(f"{panel.title}: {alt_words('', [*said, *own])}")
+        notes.append(own)
+        unnamed += lost
+    chart = alt.vconcat(*parts, spacing=14, description=" ".join(words))
+    chart = chart.resolve_scale(fill="independent", shape="independent", x="independent")
+    return chart, notes, list(dict.fromkeys(unnamed))
 
 
 def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges:
-    """The part of the plane where the best systems crowd, so that a few bad ones stretch no axis.
+    """Ranges around the best systems, so that a few bad ones stretch no axis.
 
-    The best are those nearest to the corner made of the highest accuracy and the highest naturalness of any system, in
-    units of each axis's interquartile range. So a system that is Pareto-optimal by one axis alone may lie outside.
+    The best are nearest to the corner of the highest accuracy and naturalness, in units of each
+    axis's interquartile range; a system that is Pareto-optimal by one axis alone may lie outside.
 
     Parameters
     ----------
-    table : as for `plot_systems`; focus : how many systems, or their names. The ranges hold their means; a long
-        interval is cut off.
+    table : as for `plot_systems`
+    focus : number of systems, or their names
     """
-    ranked = _ranked(checked_systems(table))
-    systems = ranked[["system", "category", "accuracy", "naturalness"]]
-    if (focus if isinstance(focus, int) else len(focus)) < 1:
-        raise DataError(f"focus is {focus}; give how many systems, at least 1, or their names.")
+    systems = checked_systems(table)
     if isinstance(focus, int):
-        systems = systems[_stretching(ranked)]
+        systems = systems[_stretching(systems)]
         at = systems[["accuracy", "naturalness"]].to_numpy(dtype=float)
         spread = np.subtract(*np.percentile(at, [75, 25], axis=0))
         away = np.hypot(*((at.max(axis=0) - at) / np.where(spread > 0, spread, 1)).T)
-        return axis_ranges([], [systems.iloc[np.argsort(away, kind="stable")[:focus]]])
-    for name in focus:
-        checks.one_of(name, systems["system"], "system")
-    return axis_ranges([], [systems[systems["system"].isin(focus)]])
+        systems = systems.iloc[np.argsort(away, kind="stable")[: checks.whole("focus", focus)]]
+    else:
+        known = [checks.one_of(name, systems["system"], "system") for name in focus]
+        systems = systems[systems["system"].isin(known)]
+    return axis_ranges([], [systems[["accuracy", "naturalness"]]])
 
 
-def _stretching(systems: pd.DataFrame) -> np.ndarray:
-    """(n,) bool: who decides how far an axis reaches: neither a control nor a copy of a reference, which has all."""
-    if "outside" not in systems:
-        return np.ones(len(systems), dtype=bool)
-    why = systems["outside"].astype(str)
-    real = ~(why.eq("control") | why.str.startswith(OF_REFERENCE)).to_numpy()
-    return real if real.any() else ~real
+def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
+    """Outlines of the regions that hold a system's two means with 95 %, were the means normal.
+
+    Parameters
+    ----------
+    systems : DataFrame
+        system, category, naturalness, accuracy, naturalness_se, accuracy_se, correlation of the two
+        means, and n_effective where known. A row without them has no ellipse; a standard error of 0
+        gives a line or a point. `attrs["bounds"]` has the possible range of each axis.
+
+    Returns
+    -------
+    A row per system and point: system, category, naturalness, accuracy, step along the outline.
+
+    References
+    ----------
+    Hotelling 1931, Annals of Mathematical Statistics 2.
+    """
+    known = systems[_has_ellipse(systems)]
+    sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in _ELLIPSE)
+    r = np.where((sx == 0) | (sy == 0), 0.0, r)
+    radius, angle = radii(known)[:, None], np.linspace(0, 2 * np.pi, n_points, endpoint=False)
+    # the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
+    dx = radius * sx * np.cos(angle)
+    dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
+    outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
+    for axis, away in (("naturalness", dx), ("accuracy", dy)):
+        at = (known[axis].to_numpy(dtype=float)[:, None] + away).ravel()
+        outline[axis] = at.clip(*systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf)))
+    return outline.assign(step=np.tile(np.arange(n_points), len(known)))
 
 
-def _ranked(systems: pd.DataFrame) -> pd.DataFrame:
-    """The table with a column pareto, computed where it is missing."""
-    if systems.empty:
-        raise DataError("no system to draw: every row lacks accuracy or naturalness.")
+def _has_ellipse(systems: pd.DataFrame) -> pd.Series:
+    checked(systems, [], _ELLIPSE)
+    sx, sy, r = (systems[c] for c in _ELLIPSE)
+    known = sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0))
+    return known & ~np.isnan(radii(systems))
+
+
+def radii(systems: pd.DataFrame) -> np.ndarray:
+    """Standard errors that an ellipse reaches: Hotelling's √(2 (m − 1) / (m − 2) F), F of 2 and m − 2.
+
+    m is n_effective, √χ² of 2 degrees of freedom without it; nan for m ≤ 2.
+    """
+    from scipy.special import fdtri
+
+    m = systems.get("n_effective", pd.Series(np.inf, systems.index)).fillna(np.inf).to_numpy(float)
+    some, ends = np.isfinite(m) & (m > 2), np.where(m > 2, 5.991464547107979**0.5, np.nan)
+    ends[some] = np.sqrt(2 * (m[some] - 1) / (m[some] - 2) * fdtri(2, m[some] - 2, 0.95))
+    return ends
+
+
+def _ellipses(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
+    """Layer for each category: outlines washed with its colour."""
+    layers, outlines = [], error_ellipses(systems)
+    wash = 0.15 if outlines["system"].nunique() <= _CROWD else 0.05
+    for category, group in outlines.groupby("category", sort=False):
+        look = {"fill": CATEGORIES[str(category)][1], "fillOpacity": wash, **plane.cut(group)}
+        mark = Layer(group).mark_line(
+            interpolate="linear-closed", stroke=QUIET, strokeWidth=1, **look
+        )
+        layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
+    return layers
+
+
+def _ranked(table: pd.DataFrame) -> pd.DataFrame:
+    """Systems with a column pareto, computed where it is missing."""
+    systems = checked_systems(table)
     if "pareto" in systems:
         return systems
     one = np.zeros(len(systems), dtype=int)
     return systems.assign(pareto=pareto_mask(one, systems["accuracy"], systems["naturalness"]))
 
 
-def systems_ranges(
-    table: pd.DataFrame,
-    *,
-    curve: OracleCurve | None = None,
-    uncertainty: str = "ellipse",
-    origin: str = "",
-    mono: Estimate | None = None,
-) -> Ranges:
-    """What holds the systems with what is drawn of their uncertainty, the curve, R, and (0, 0) if it has a name.
-
-    Controls and copies of a reference stretch no axis, unless there is nothing else.
-
-    Parameters
-    ----------
-    curve, uncertainty, origin, mono : as for `plot_systems`.
-    """
-    systems = _ranked(checked_systems(table))
-    systems = systems[_stretching(systems)]
-    frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
-    for axis in ("accuracy", "naturalness"):
-        if uncertainty == "ellipse":
-            reach = radii(systems) * systems[f"{axis}_se"].where(has_ellipse(systems))
-            possible = systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf))
-            ends = (systems[axis] - reach).clip(*possible), (systems[axis] + reach).clip(*possible)
-            frame[f"{axis}_low"], frame[f"{axis}_high"] = ends
-        for end in ("low", "high") if uncertainty == "cross" and f"{axis}_low" in systems else ():
-            frame[f"{axis}_{end}"] = systems[f"{axis}_{end}"]
-    if origin:
-        frame = pd.concat(
-            [frame, frame.iloc[:1].assign(**dict.fromkeys(frame.columns[2:], 0.0))],
-            ignore_index=True,
-        )
-    if mono is not None:
-        ends = np.array([mono.low, mono.value, mono.high])
-        at_r = frame.iloc[[0] * 3].assign(naturalness=np.where(np.isnan(ends), mono.value, ends))
-        frame = pd.concat([frame, at_r], ignore_index=True)
-    return axis_ranges([] if curve is None else [curve], [frame])
-
-
-def _behind(
-    curve: OracleCurve | None, betas: Sequence[float], plane: Frame, tips: list[alt.Tooltip]
-) -> tuple[list[alt.Chart], list[np.ndarray], pd.DataFrame]:
-    """The curve behind the systems: layers, their pixels, and its labelled vertices."""
-    if curve is None:
-        return [], [], pd.DataFrame(columns=["label", "naturalness", "accuracy"])
-    line, path = curve_line(curve, plane)
-    ends, marks = curve_ends(curve, betas, plane, tips)
-    return [line, ends], [path], marks
-
-
-def _edge(systems: pd.DataFrame) -> pd.DataFrame:
-    """Whose scores make the edge: of the Pareto set those that are compared, so that it falls from left to right."""
-    best = systems[systems["pareto"].astype(bool)]
-    return best[best["outside"] == ""] if "outside" in best else best
-
-
-def _with_steps(
-    best: pd.DataFrame, plane: Frame, layers: list[alt.Chart], lines: list[np.ndarray]
-) -> tuple[list[alt.Chart], list[np.ndarray]]:
-    """The layers and their pixels with the edge of what the Pareto set beats, where there is one."""
-    if best.empty:
-        return layers, lines
-    steps = _staircase(best, plane.ranges)
-    cut = clipped(not plane.holds(steps).all())
-    line = Layer(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
-    return [*layers, line.encode(**plane.channels, order=alt.Order("step:Q"))], [
-        *lines,
-        plane.at(steps),
-    ]
+def _stretching(systems: pd.DataFrame) -> np.ndarray:
+    """(n,) bool: neither a control nor a copy of a reference, or all."""
+    why = systems.get("outside", pd.Series("", systems.index)).astype(str)
+    real = ~(why.eq("control") | why.str.startswith(OF_REFERENCE)).to_numpy()
+    return real if real.any() else ~real
 
 
 def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
-    """The edge of what the best beat, from the left side to the bottom: naturalness, accuracy, step."""
+    """Edge of the region that the best systems beat, from the left to the bottom."""
     best = best.sort_values(["naturalness", "accuracy"], ascending=[True, False])
     x, y = best["naturalness"].to_numpy(dtype=float), best["accuracy"].to_numpy(dtype=float)
     left, bottom = min(ranges[0][0], x[0]), min(ranges[1][0], y[-1])
-    corners = {
-        "naturalness": np.r_[left, np.repeat(x, 2)],
-        "accuracy": np.r_[np.repeat(y, 2), bottom],
-    }
-    return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
+    x, y = np.r_[left, np.repeat(x, 2)], np.r_[np.repeat(y, 2), bottom]
+    return pd.DataFrame({"naturalness": x, "accuracy": y, "step": np.arange(len(x))})
 
 
 def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
-    """What the ellipses, crosses or bars are, and who has none."""
-    what, known, said = "bar", np.zeros(len(shown), dtype=bool), ""
-    if uncertainty == "ellipse":
-        what, known, said = "ellipse", has_ellipse(shown), "Ellipses: 95 % of the means."
-    elif uncertainty == "cross":
-        spans = {axis: [f"{axis}_low", f"{axis}_high"] for axis in ("accuracy", "naturalness")}
-        has = {
-            axis: shown[span].notna().all(axis=1)
-            for axis, span in spans.items()
-            if {*span} <= {*shown} and shown[span].notna().all(axis=1).any()
-        }
-        known = np.any([*has.values()], axis=0)
-        one = f"Bars: 95 % of the mean {''.join(has)}."
-        said = "Crosses: 95 % of each mean." if len(has) == 2 else one
-    if not np.any(known):
+    """Meaning of the ellipses, crosses or bars, and systems without."""
+    if uncertainty == "none":
         return []
+    if uncertainty == "ellipse":
+        known, text = _has_ellipse(shown), "Ellipses: 95 % of the means."
+    else:
+        spans = {a: [f"{a}_low", f"{a}_high"] for a in ("accuracy", "naturalness")}
+        spans = {a: span for a, span in spans.items() if {*span} <= {*shown}}
+        has = {a: shown[span].notna().all(axis=1) for a, span in spans.items()}
+        has = {a: some for a, some in has.items() if some.any()}
+        known = pd.DataFrame(has, index=shown.index).any(axis=1)
+        both = len(has) == 2
+        text = "Crosses: 95 % of each mean." if both else f"Bars: 95 % of the mean {''.join(has)}."
     without = ", ".join(shown["system"][~known].astype(str))
-    return [said, f"No {what}, for an interval is missing: {without}."] if without else [said]
+    more = [f"No interval: {without}."] if without else []
+    return [text, *more] if known.any() else []
 
 
-def _mono_layers(
-    mono: Estimate, paths: list[np.ndarray], plane: Frame
-) -> tuple[list[alt.Chart], list[np.ndarray]]:
-    """R: its interval as a band over the whole height and its mean as a rule, as far as the picture holds them."""
+def _mono_layers(mono: Estimate, paths: list[np.ndarray], plane: Frame) -> tuple[list, list]:
+    """R: its interval as a band and its mean as a rule, inside the plane."""
     start, end = plane.ranges[0]
     band = {"low": max(mono.low, start), "high": min(mono.high, end)}
     layers = []
     if band["low"] < band["high"]:
         shade = Layer(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
-        layers.append(shade.encode(x=on(plane.channels["x"], "low"), x2=alt.X2("high:Q")))
+        layers.append(shade.encode(x=plane.on("x", "low"), x2="high:Q"))
     rules = [("x", mono.value, "R")] if start <= mono.value <= end else []
     across, drawn = rule_layers(rules, paths, plane)
     return [*layers, *across], drawn
 
 
-def _mono_words(mono: Estimate | None, plane: Frame) -> list[str]:
-    """Where R stands, and behind which number of texts."""
+def _mono_note(mono: Estimate | None, plane: Frame) -> list[str]:
     if mono is None:
         return []
     digits, (start, end) = digits_of(plane.ranges[0]), plane.ranges[0]
     value, low, high = (number(at, digits) for at in (mono.value, mono.low, mono.high))
     around = f"{value} (band: 95 %, {low} to {high})" if mono.low < mono.high else f"{mono.value:g}"
     where = "" if start <= mono.value <= end else ", outside the picture"
-    return [f"R (dashed), {mono.n} texts written in the language, stands at {around}{where}."]
+    return [f"R (dashed): {mono.n} texts written in the language, {around}{where}."]
 
 
-def _hidden(curve: OracleCurve | None, plane: Frame) -> list[str]:
-    """The sentence that the picture does not show the curve."""
-    if curve is None:
-        return []
-    at = pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
-    return [] if plane.holds(at).any() else ["The oracle curve lies outside the picture."]
+def _short_axes(plane: Frame, last: bool) -> Frame:
+    """One-line axis titles, with an arrow for the direction; only the last plane numbers its x axis."""
+    for k, (axis, room) in enumerate((("x", 40), ("y", 0))):
+        plain, directed, _ = plane.titles[k].rpartition(", higher is ")
+        text = f"{plain}) →" if directed else plane.titles[k]
+        if len(text) * 0.53 * 15 > plane.size[k] + room:
+            text = text.partition(" (")[0] + " →" * bool(directed)
+        shown = axis == "y" or last
+        look = plane.channels[axis].axis
+        look.title, look.labels = (text if shown else None), shown
+        look.titleFontSize = max(15, min(18, int((plane.size[k] + room) / 0.53 / len(text or "x"))))
+    return plane
 
 
-def _origin(origin: str, marks: pd.DataFrame, plane: Frame) -> tuple[list[alt.Chart], pd.DataFrame]:
-    """A plus at (0, 0), if it has a name and lies in the picture; and the labelled marks with it among them."""
-    zero = pd.DataFrame({"label": [origin], "naturalness": [0.0], "accuracy": [0.0]})
-    if not origin or not plane.holds(zero).all():
-        return [], marks
-    return [plus_mark(plane.channels)], pd.concat([marks, zero]) if len(marks) else zero
+def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
+    """AN's N(Q) above the plane: 0 at R, and negative on both sides."""
+    at, (start, end) = mono.value, plane.ranges[0]
+    steps = [m * 10.0**e for e in range(-4, 4) for m in (1, 2, 5)]
+    step = next((one for one in steps if (end - start) / one <= 6), end - start)
+    away = np.arange(np.ceil((start - at) / step), np.floor((end - at) / step) + 1) * step
+    digits = max(0, -int(np.floor(np.log10(step))))
+    labels = [number(-abs(one), digits) if one else "0" for one in away]
+    base = Layer(pd.DataFrame({"naturalness": at + away, "label": labels}))
+    look: dict[str, Any] = {"fontSize": FONT, "baseline": "bottom", "color": QUIET}
+    title = Layer(pd.DataFrame({"label": ["N(Q) = −|LPP(Q) − LPP(R)|"]})).mark_text(**look)
+    x, above = plane.channels["x"], alt.value(plane.size[0] / 2)
+    return [
+        base.mark_rule(color=QUIET).encode(x=x, y=alt.value(-5), y2=alt.value(0)),
+        base.mark_text(**look).encode(x=x, y=alt.value(-7), text="label:N"),
+        title.encode(x=above, y=alt.value(-26), text="label:N"),
+    ]

@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..charts.dark import with_dark_charts
 from ..errors import need
 from ..provenance import in_page, made_by
 from .catalog import notebook_paths, read
@@ -80,7 +79,7 @@ def export_html(notebook: Path, without: Collection[str] = ()) -> str:
     page, _ = exporter.from_notebook_node(book, resources)
     page = re.sub(r"<p>(?=About \d+ minutes)", '<p class="anx-about">', page, count=1)
     page = _TAB_STOP.sub("", page)
-    return in_page(with_dark_charts(linked(page)), made_by(installed=True))
+    return in_page(linked(page), made_by(installed=True))
 
 
 def linked(page: str) -> str:

@@ -108,17 +108,19 @@ def write_report(
     named : sequence of str
         Systems drawn with thick outlines.
     """
-    from ..charts.frame import COLUMN, COLUMN_INCHES
+    from ..charts.frame import COLUMN_INCHES
     from ..charts.offline import interactive, save
-    from ..charts.panels import Panel, plot_panels
+    from ..charts.systems import Panel, plot_panels
     from ..data.writing import results_together, write_text
 
     plane = results[0].plane
     plain = plane.naturalness.level == "stored" or plane.naturalness.name == LPP_DISTANCE
     how: dict[str, Any] = {"uncertainty": "cross" if plain else "ellipse", "named": named}
-    how |= {"mono": results[0].mono, "ruler": plane.naturalness.name == "lpp"}
-    panels = [Panel(one.tables["systems"], one.plane.accuracy.title, one.curve) for one in results]
-    chart, marks, unnamed = plot_panels(panels, plane.naturalness.title, size=COLUMN, **how)
+    how["mono"], ruler = results[0].mono, plane.naturalness.name == "lpp"
+    panels = [
+        Panel(one.tables["systems"], one.plane.accuracy.title, one.curve, **how) for one in results
+    ]
+    chart, marks, unnamed = plot_panels(panels, plane.naturalness.title, ruler=ruler)
     entries, keys = _bibliography(["an", *sources, *["tests"] * ("pairs" in results[0].tables)])
     facts = _facts(results) | {
         "n_segments": n_segments,
@@ -144,7 +146,7 @@ def write_report(
             fresh / "systems.tex",
             from_template("systems.tex", tex=latex_text, rows=_rows(results), **facts),
         )
-        wide, _, _ = plot_panels(panels, plane.naturalness.title, size=(620, 420), **how)
+        wide, _, _ = plot_panels(panels, plane.naturalness.title, ruler=ruler, size=(620, 420))
         page = from_template(
             "plane.html",
             title=f"{plane.name}: {plane.compared.sum()} systems",

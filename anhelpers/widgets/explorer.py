@@ -20,8 +20,8 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..charts.curve import axis_ranges, beta_label, plot_curve
-from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, digits_of, number
+from ..charts.curve import beta_label, plot_curve
+from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, digits_of, number
 from ..data.teaching_tags import tag_meanings
 from ..data.text_ratings import RATED
 from ..errors import DataError

@@ -5,7 +5,7 @@ const TENTHS = 10, PAGE = 10; // a slider moves by a tenth of a point, PageUp by
 const SIDES = ["accuracy", "fluency", "neither"]; // what a category can count for
 const KINDS = ["penalty", "accuracy", "fluency"];
 const MOST_MOVES = 8; // rank changes that are told one by one
-const MARGIN = 1.1; // room beyond the worst penalty, as in charts/moves.py
+const MARGIN = 1.1; // room beyond the worst penalty, as in charts/tradeoff.py
 const FONT = 16, HIGH = 20, MARK = 9, GAPS = [14, 30, 50]; // pixels of the picture: letters, a label, half a mark, to its label
 const PLACES = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]]; // of a label around its mark
 

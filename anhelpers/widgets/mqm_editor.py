@@ -18,7 +18,7 @@ import traitlets
 from .. import checks
 from ..charts.frame import number
 from ..charts.labels import width
-from ..charts.moves import moves_ranges, plot_moves, zoom
+from ..charts.tradeoff import moves_ranges, plot_moves, zoom
 from ..errors import DataError
 from ..frontier import pareto_mask
 from ..mqm import (

@@ -19,7 +19,7 @@ from .. import checks
 from ..accuracy.surface import surface, surface_metric
 from ..charts.curve import beta_label
 from ..charts.frame import legible, number
-from ..charts.one_source import plot_one_source
+from ..charts.tradeoff import plot_one_source
 from ..data.languages import NAMES, short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
@@ -232,7 +232,7 @@ def _picture(segment: dict[str, Any]) -> Any:
     x0, x1, y0, y1 = segment["box"]
     titles = {"accuracy_title": "chrF, points →", "naturalness_title": "critic, nats →"}
     scores = segment["accuracy"], segment["naturalness"]
-    return plot_one_source(*scores, ((x0, x1), (y0, y1)), **titles)
+    return plot_one_source(*scores, ranges=((x0, x1), (y0, y1)), size=(520, 340), **titles)
 
 
 def _printed(segment: dict[str, Any]) -> str:

@@ -142,12 +142,16 @@ def test_code_and_text_have_contrast(page, smoke, scheme):
         assert contrast(ink, paper) >= 4.5, (ink, paper)
 
 
-def contrast(ink, paper):
-    from anhelpers.charts import dark
+def contrast(*colours):
+    """Contrast of two colours (WCAG 2)."""
 
-    return dark.contrast(
-        *(tuple(float(n) for n in re.findall(r"[\d.]+", one)[:3]) for one in (ink, paper))
-    )
+    def luminance(colour):
+        parts = [float(n) / 255 for n in re.findall(r"[\d.]+", colour)[:3]]
+        parts = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
+        return sum(w * v for w, v in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    low, high = sorted(map(luminance, colours))
+    return (high + 0.05) / (low + 0.05)
 
 
 def test_a_chart_is_dark_where_the_page_is_and_light_on_paper(page, smoke):

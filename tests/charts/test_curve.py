@@ -1,137 +1,111 @@
-"""What would be drawn: the data, scales and labels of the chart, not its pixels."""
+"""Oracle curves: vertices, marks, several curves, gaps, and one sentence along a curve."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.charts import curve as charts
-from anhelpers.charts import frame as axes
-from anhelpers.charts.lines import compare_curves
+from anhelpers.charts.curve import plot_callouts, plot_curve, plot_gap, plot_optimism
+from anhelpers.charts.frame import Frame, axis_ranges
 from anhelpers.charts.offline import to_svg
-from anhelpers.charts.optimism import plot_optimism
+from anhelpers.charts.tradeoff import plot_one_source
+from anhelpers.data.schema import CandidateSet, TestSet
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.fan import expected_curves
 from anhelpers.frontier import oracle_curve
+from anhelpers.metrics import Metric
+from anhelpers.plane import oracle_studies
+
+from .drawn import encoding_of, layers, rows_of, texts
 
 
 @pytest.fixture(scope="module")
-def curve():
+def problem():
     rng = np.random.default_rng(3)
-    return oracle_curve(
-        np.repeat(np.arange(50), 8), 60 + 9 * rng.normal(size=400), -3 + rng.normal(size=400) / 2
-    )
+    segment = np.repeat(np.arange(60), 12)
+    return segment, 60 + 9 * rng.normal(size=720), -3 + rng.normal(size=720) / 2
+
+
+@pytest.fixture(scope="module")
+def curve(problem):
+    return oracle_curve(*problem)
+
+
+@pytest.fixture(scope="module")
+def curves(curve):
+    lower = curve.accuracy.max() - np.array([12.0, 13, 20]), np.array([-2.9, -2.8, -2.2])
+    return {"oracle": curve, "without a reference": oracle_curve(np.zeros(3, int), *lower)}
 
 
 @pytest.fixture
 def systems():
     frame = pd.DataFrame({"system": ["A", "B", "C <1>"], "category": ["LLM", "human", "MT"]})
     frame["accuracy"], frame["naturalness"] = [50.0, 52.0, np.nan], [-3.2, -3.1, -3.0]
-    return frame.assign(
-        accuracy_low=frame["accuracy"] - 1, accuracy_high=frame["accuracy"] + 1, n=50
-    )
+    ends = {"accuracy_low": frame["accuracy"] - 1, "accuracy_high": frame["accuracy"] + 1}
+    return frame.assign(**ends, n=50)
 
 
-def drawn(chart):
-    """(mark type, encoding, rows) of every layer."""
-    spec = chart.to_dict()
-    return [
-        (layer["mark"]["type"], layer["encoding"], spec["datasets"][layer["data"]["name"]])
-        for layer in spec["layer"]
-    ]
-
-
-def test_the_line_is_the_curve(curve):
-    kind, _, rows = drawn(charts.plot_curve(curve))[0]
-    assert kind == "line"
-    assert [(r["naturalness"], r["accuracy"]) for r in rows] == list(
-        zip(curve.naturalness, curve.accuracy, strict=True)
-    )
-
-
-def test_a_system_without_a_number_is_named(curve, systems):
-    assert (
-        "Not drawn, for a number is missing: C <1>."
-        in charts.plot_curve(curve, systems).title.subtitle
-    )
-
-
-@pytest.mark.parametrize(
-    ("wrong", "seen"), [("98,1", "accuracy of 'A' is 98,1"), (math.inf, "accuracy of 'A' is inf")]
-)
-def test_what_is_no_number_is_told(curve, systems, wrong, seen):
-    with pytest.raises(DataError, match=f"{seen} in the table of systems; give a number"):
-        charts.plot_curve(curve, systems.assign(accuracy=[wrong, 52.0, np.nan]))
-
-
-def test_up_and_right_are_better_and_nothing_falls_outside(curve, systems):
-    chart = charts.plot_curve(curve, systems, accuracy_title="chrF (points, higher is better)")
-    for _, encoding, rows in drawn(chart):
+def test_the_line_is_the_curve_inside_the_axes(curve, systems):
+    chart = plot_curve(curve, systems, accuracy_title="chrF (points, higher is better)")
+    line = rows_of(chart, name="bxline")
+    assert [r["naturalness"] for r in line] == curve.naturalness.tolist()
+    assert [r["accuracy"] for r in line] == curve.accuracy.tolist()
+    for _, encoding, rows in layers(chart):
         for channel, column in (("x", "naturalness"), ("y", "accuracy")):
             low, high = encoding[channel]["scale"]["domain"]
-            assert low < high
             assert all(low < r[column] < high for r in rows if column in r)
-    assert encoding["y"]["axis"]["title"] == ["chrF (points, higher is better)"]
+    assert encoding["y"]["axis"]["title"] == ["chrF (points, higher\u00a0is\u00a0better)"]
     assert encoding["x"]["axis"]["labelFontSize"] >= 16
 
 
-@pytest.mark.parametrize(
-    ("title", "length", "lines"),
-    [
-        (
-            "chrF (points, 0 to 100, higher is better)",
-            330,
-            ["chrF (points, 0 to 100,", "higher is better)"],
-        ),
-        (
-            "chrF (points, 0 to 100, higher is better)",
-            400,
-            ["chrF (points, 0 to 100, higher is better)"],
-        ),
-        ("accuracy (minus the share of errors)", 260, ["accuracy (minus the", "share of errors)"]),
-        ("Donaudampfschifffahrtsgesellschaft", 200, ["Donaudampfschifffahrts", "gesellschaft"]),
-        ("", 200, []),
-    ],
-)
-def test_lines_of_an_axis_title_are_of_like_length(title, length, lines):
-    assert axes.axis_of(title, length).title == lines
-
-
-def test_ends_and_chosen_betas_are_marked_and_named(curve):
-    chart = charts.plot_curve(curve, betas=(0, 10, math.inf))
-    rows = next(
-        rows for kind, encoding, rows in drawn(chart) if kind == "point" and "label" in rows[0]
-    )
+def test_chosen_betas_are_marked_and_named(curve):
+    betas = (0, 10, math.inf)
+    chart = plot_curve(curve, betas=betas)
+    rows = rows_of(chart, size=110)
     assert [r["label"] for r in rows] == ["β = 0", "β = 10", "β = ∞"]
-    assert [r["accuracy"] for r in rows] == [
-        curve.accuracy[curve.vertex(b)] for b in (0, 10, math.inf)
-    ]
-    assert {"β = 0", "β = 10", "β = ∞"} <= set(texts(chart))
-
-
-def texts(chart):
-    return [r["label"] for kind, _, rows in drawn(chart) for r in rows if kind == "text"]
+    assert [r["accuracy"] for r in rows] == [curve.accuracy[curve.vertex(b)] for b in betas]
+    assert {"β = 0", "β = 10", "β = ∞"} <= {*texts(chart)}
 
 
 def test_systems_have_marks_by_category_bars_labels_and_tooltips(curve, systems):
-    layers = drawn(charts.plot_curve(curve, systems))
-    encoding, rows = next((e, r) for kind, e, r in layers if "shape" in e)
+    chart = plot_curve(curve, systems, title="A claim")
+    encoding, rows = next((e, r) for _, e, r in layers(chart) if "shape" in e)
     assert [r["system"] for r in rows] == ["A", "B"]  # C has no accuracy: not drawn, not zero
-    assert encoding["shape"]["scale"] == {
-        "domain": ["LLM", "human"],
-        "range": ["circle", "diamond"],
-    }
+    looks = {"domain": ["LLM", "human"], "range": ["circle", "diamond"]}
+    assert encoding["shape"]["scale"] == looks
     assert {"accuracy_low", "n", "category"} <= {t["field"] for t in encoding["tooltip"]}
-    # accuracy has intervals, naturalness has none
-    assert sum(kind == "rule" for kind, _, _ in layers) == 1
-    assert {"A", "B"} <= set(texts(charts.plot_curve(curve, systems)))
+    assert [m["type"] for m, e, _ in layers(chart) if "y2" in e or "x2" in e] == ["rule"]
+    assert {"A", "B"} <= {*texts(chart)}
+    assert "C <1>" in " ".join(chart.to_dict()["title"]["subtitle"])
+    assert chart.to_dict()["description"].startswith("A claim: oracle curve from accuracy")
+    assert "B (52, -3.1)" in chart.description
 
 
-def test_a_wrong_table_of_systems_is_told(curve, systems):
-    with pytest.raises(DataError, match="no column category"):
-        charts.plot_curve(curve, systems.drop(columns="category"))
-    with pytest.raises(UnknownName, match="did you mean 'human'"):
-        charts.plot_curve(curve, systems.assign(category="humans"))
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda t: t.drop(columns="category"), DataError),
+        (lambda t: t.assign(category="humans"), UnknownName),
+        (lambda t: t.assign(accuracy=["98,1", 52.0, np.nan]), DataError),
+        (lambda t: t.assign(accuracy=[math.inf, 52.0, np.nan]), DataError),
+    ],
+)
+def test_wrong_tables_of_systems_are_refused(curve, systems, change, error):
+    with pytest.raises(error):
+        plot_curve(curve, change(systems))
+
+
+def test_systems_outside_given_ranges_are_named_not_drawn(curve, systems):
+    ranges = ((-3.15, float(curve.naturalness.mean())), (40.0, 80.0))
+    chart = plot_curve(curve, systems, ranges=ranges)
+    assert [r["system"] for _, e, rows in layers(chart) if "shape" in e for r in rows] == ["B"]
+    assert "1 of 2 systems (A)" in chart.description
+    assert layers(chart)[0][0]["clip"]
+    assert "clip" not in layers(plot_curve(curve))[0][0]
+    away = plot_curve(curve, ranges=((0.0, 1.0), (0.0, 1.0)))
+    assert "outside the picture" in away.description
 
 
 def test_many_vertices_are_thinned_by_less_than_half_a_pixel():
@@ -139,62 +113,157 @@ def test_many_vertices_are_thinned_by_less_than_half_a_pixel():
     n = 60_000
     big = oracle_curve(np.repeat(np.arange(n // 6), 6), rng.normal(size=n), rng.normal(size=n))
     assert len(big.beta) > 10_000
-    rows = drawn(charts.plot_curve(big))[0][2]
+    rows = rows_of(plot_curve(big), name="bxline")
     assert len(rows) <= 5000
-    x, y = (
-        axes.plane_axes(charts.axis_ranges([big]), (620, 420), "", "")
-        .pixels(big.naturalness, big.accuracy)
-        .T
-    )
-    before = np.array([r["order"] for r in rows])[
-        np.searchsorted([r["order"] for r in rows], range(len(x)), "right") - 1
-    ]
+    x, y = Frame.plane(axis_ranges([big])).pixels(big.naturalness, big.accuracy).T
+    order = [r["order"] for r in rows]
+    before = np.array(order)[np.searchsorted(order, range(len(x)), "right") - 1]
     assert np.hypot(x - x[before], y - y[before]).max() < 0.5
     assert (rows[0]["accuracy"], rows[-1]["accuracy"]) == (big.accuracy[0], big.accuracy[-1])
+    several = plot_optimism({str(k): big for k in range(6)}).to_dict()
+    assert max(map(len, several["datasets"].values())) <= 5000
 
 
-def test_a_curve_of_one_vertex_and_a_moving_point(curve):
+def test_a_curve_of_one_vertex_a_moving_point_and_added_layers(curve):
     flat = oracle_curve([0, 1], [50.0, 60], [-3.0, -2])
-    assert "bxpoint_marks" in to_svg(charts.plot_curve(flat, point=1.0))
-    assert "bxpoint" not in to_svg(charts.plot_curve(curve))
+    assert "bxpoint_marks" in to_svg(plot_curve(flat, point=1.0))
+    assert "bxpoint" not in to_svg(plot_curve(curve))
+    assert len((plot_curve(flat) + plot_curve(curve)).to_dict()["layer"]) > 3
 
 
-def test_layers_can_be_added_and_the_picture_describes_itself(curve, systems):
-    chart = charts.plot_curve(curve, systems, title="A claim")
-    assert len((chart + charts.plot_curve(curve)).to_dict()["layer"]) > 3
-    assert chart.to_dict()["description"].startswith("A claim: oracle curve from accuracy")
-    assert "B (52, -3.1)" in chart.to_dict()["description"]
+def test_candidates_of_one_source_are_circles_around_their_line():
+    accuracy, naturalness = [80, 60, 30, 50], [-4, -1, 0, -3.5]
+    chart = plot_one_source(accuracy, naturalness, ranges=((-5, 1), (20, 90)))
+    line = pd.DataFrame(rows_of(chart, name="bxline"))
+    assert line[["naturalness", "accuracy"]].to_numpy().tolist() == [[-4, 80], [-1, 60], [0, 30]]
+    assert [row["accuracy"] for row in rows_of(chart, size=70)] == accuracy
 
 
-def test_several_curves_are_told_apart_and_described(curve):
-    chart = compare_curves({"real": curve, "shuffled": curve}, title="A claim").to_dict()
-    line = next(layer for layer in chart["layer"] if layer.get("name") == "lines")
-    assert line["encoding"]["strokeDash"]["scale"]["domain"] == ["real", "shuffled"]
-    assert "; real: line from (" in chart["description"]
-    assert "; shuffled: line from (" in chart["description"]
+def test_several_curves_run_from_end_to_end_and_are_named(curves):
+    chart = plot_optimism(curves)
+    drawn = pd.DataFrame(rows_of(chart, name="curves"))
+    for name, curve in curves.items():
+        own = drawn[drawn["series"] == name][["naturalness", "accuracy"]]
+        whole = np.stack([curve.naturalness, curve.accuracy], 1)
+        np.testing.assert_allclose(own.iloc[[0, -1]], whole[[0, -1]], rtol=1e-9)
+    assert encoding_of(chart, name="curves")["strokeDash"]["scale"]["domain"] == list(curves)
+    assert {*curves} <= {*texts(chart)}
+    assert "; without a reference: from accuracy" in chart.description
+    dot = plot_optimism(curves | {"only": oracle_curve([0], [55.0], [-2.5])})
+    assert [row["series"] for row in rows_of(dot, type="point")] == ["only"]
 
 
-def test_more_vertices_than_a_layer_can_have_are_drawn_all_the_same():
-    rng = np.random.default_rng(1)
-    curves = {}
-    for k in range(6):
-        curves[f"number {k}"] = oracle_curve(
-            np.repeat(np.arange(10_000), 6), *rng.normal(k, 1, (2, 60_000))
-        )
-    assert min(len(one.beta) for one in curves.values()) > 10_000
-    for chart in (
-        compare_curves(curves),
-        plot_optimism(curves),
-        charts.plot_curve(curves["number 0"], size=(3000, 2000)),
+def test_the_fan_is_thin_and_named_by_its_k(curves, problem):
+    fan = expected_curves(*problem, [1, 2, 4])
+    chart = plot_optimism(curves, fan=fan)
+    drawn = pd.DataFrame(rows_of(chart, name="fan"))
+    for j, k in enumerate(fan.ks):
+        own = drawn[drawn["series"] == f"K = {k}"]
+        ends = np.array([fan.naturalness[[0, -1], j], fan.accuracy[[0, -1], j]])
+        np.testing.assert_allclose(own[["naturalness", "accuracy"]].iloc[[0, -1]].T, ends)
+    assert {"K = 1", "K = 2", "K = 4", *curves} <= {*texts(chart)}
+    assert [row["series"] for row in rows_of(chart, type="point")] == ["K = 1"]
+    assert f"K = 4: {fan.accuracy[0, 2]:.4g}" in chart.description
+    assert "<svg" in to_svg(chart)
+
+
+def test_a_band_is_drawn_where_it_is_known(curves):
+    x = np.linspace(-3, -2, 5)
+    chart = plot_optimism(curves, bands={"oracle": [x, x + 70, [80, 81, np.nan, 83, 84]]})
+    band = pd.DataFrame(rows_of(chart, type="area"))
+    assert band["naturalness"].tolist() == x[[0, 1, 3, 4]].tolist()
+    assert band["high"].tolist() == [80, 81, 83, 84]
+    with pytest.raises(UnknownName):
+        plot_optimism(curves, bands={"orcale": [[0], [1], [2]]})
+
+
+def test_humans_and_named_systems_have_labels(curves):
+    frame = pd.DataFrame({"system": ["A", "B", "far", "refA", "gone"]})
+    frame["category"] = ["LLM", "MT", "MT", "human", "human"]
+    frame["accuracy"], frame["naturalness"] = [58.0, 59, 5, 57, np.nan], [-3.1, -3.0, -9, -3.2, -3]
+    chart = plot_optimism(curves, systems=frame, named=["A"])
+    marks = next(rows for _, e, rows in layers(chart) if "shape" in e)
+    assert [row["system"] for row in marks] == ["A", "B", "refA"]
+    assert {"A", "refA"} <= {*texts(chart)}
+    assert not {"B", "far", "gone"} & {*texts(chart)}
+    assert "far (5, -9)" in chart.description
+    with pytest.raises(UnknownName):
+        plot_optimism(curves, systems=frame, named=["C"])
+
+
+def test_gaps_in_two_panels_sorted_by_accuracy():
+    frame = pd.DataFrame({"system": ["A", "B", "C"], "category": ["LLM", "MT", "human"]})
+    ends = {"accuracy_gap_low": [2.0, 0.5, 1], "accuracy_gap_high": [4.0, 2, 3]}
+    frame = frame.assign(accuracy_gap=[3.0, 1, 2], naturalness_gap=[0.1, np.nan, 0.3], **ends)
+    chart = plot_gap(frame)
+    bars, left, right = layers(chart)
+    assert left[1]["y"]["sort"] == ["B", "C", "A"]
+    assert [mark["type"] for mark in (bars[0], left[0])] == ["rule", "point"]
+    assert [r["system"] for r in right[2]] == ["C", "A"]  # nan: the oracle has no point there
+    assert "B (1, nan)" in chart.description
+    for wrong in (
+        frame.assign(accuracy_gap=np.nan, naturalness_gap=np.nan),
+        frame.drop(columns="accuracy_gap"),
     ):
-        assert max(map(len, chart.to_dict()["datasets"].values())) <= 5000
+        with pytest.raises((DataError, KeyError)):
+            plot_gap(wrong)
 
 
-def test_systems_outside_given_ranges_are_named_not_drawn(curve, systems):
-    ranges = ((-3.15, float(curve.naturalness.mean())), (40.0, 80.0))
-    chart = charts.plot_curve(curve, systems, ranges=ranges)
-    assert [r["system"] for _, e, rows in drawn(chart) if "shape" in e for r in rows] == ["B"]
-    assert "Outside the picture: 1 of 2 systems (A)" in chart.description
-    assert drawn(chart)[0][0] == "line"
-    assert chart.to_dict()["layer"][0]["mark"]["clip"]
-    assert "clip" not in charts.plot_curve(curve).to_dict()["layer"][0]["mark"]
+# --- callouts
+
+SRCS = ("A source of some length that nobody follows.", "Three ways.", "One.")
+SCORES = {  # text -> accuracy, accuracy by another measure, naturalness
+    "long and exact": (9, 5, 0),
+    "another": (1, 9, 1),
+    "right": (9, 8, 0),
+    "so so": (7, 7, 4),
+    "smooth": (1, 2, 6),
+    "only": (5, 5, 5),
+}
+
+
+def metric(name, column):
+    def score(hyps, refs=None, srcs=None, segment=None):
+        return np.array([SCORES[text][column] for text in hyps], dtype=float)
+
+    return Metric(name, name, "points", True, (), name, score)
+
+
+@pytest.fixture
+def studies():
+    test = TestSet("made", "en-de", SRCS, systems={"S": ("another", "right", "only")})
+    cands = CandidateSet(np.array([0, 0, 1, 1, 1, 2]), tuple(SCORES))
+    accuracies = [metric("first", 0), metric("second", 1)]
+    return oracle_studies(test, cands, accuracies, [metric("smoothness", 2)])
+
+
+def sentences(chart):
+    """Lines of text below each panel."""
+    spec = chart.to_dict()
+    below = [panel["vconcat"][1]["data"]["name"] for panel in spec["hconcat"]]
+    return [
+        [" ".join(row["line"].split()) for row in spec["datasets"][name] if row["line"].strip()]
+        for name in below
+    ]
+
+
+def test_each_panel_has_the_translations_of_one_sentence_along_its_curve(studies):
+    chart = plot_callouts(studies)
+    assert sentences(chart) == [["1 right", "2 so so", "3 smooth"]] * 2
+    spec = chart.to_dict()
+    for panel, study in zip(spec["hconcat"], studies, strict=True):
+        inside = panel["vconcat"][0] | {"datasets": spec["datasets"]}
+        path = [row["accuracy"] for row in rows_of(inside, type="line")]
+        assert path == study.curve.accuracy.tolist()
+        marks = rows_of(inside, type="point")
+        assert {row["accuracy"] for row in marks} <= {*path}
+        assert [row["label"] for row in marks][::2] == ["β = 0", "β = ∞"]
+    assert sentences(plot_callouts(studies[:1], segment=2)) == [["1 only", "2 only"]]
+
+
+def test_callouts_of_other_sources_are_refused(studies):
+    other = replace(studies[1], test=replace(studies[1].test, srcs=("a", "b", "c")))
+    with pytest.raises(DataError):
+        plot_callouts([studies[0], other])
+    with pytest.raises(DataError):
+        plot_callouts(studies, segment=3)

@@ -1,157 +1,153 @@
-"""What would be drawn of correlations, of metrics against fluency, and of the gaps to the curve."""
+"""Correlations, metrics against fluency and between the axes, words, the exact curve, divergences, moves."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.charts.correlation import plot_against_fluency, plot_local_correlation
-from anhelpers.charts.curve import plot_gap
+from anhelpers.charts.correlation import plot_against_fluency, plot_bias, plot_local_correlation
 from anhelpers.charts.offline import to_svg
+from anhelpers.charts.tradeoff import plot_words
 from anhelpers.errors import DataError, UnknownName
+
+from .drawn import encoding_of, layers, rows_of, texts
 
 
 @pytest.fixture
 def windows():
     kinds = [("nearest", m, m / 10) for m in (4, 5, 6)] + [("sliding", 5, d) for d in (0.2, 0.4)]
     frame = pd.DataFrame(kinds, columns=["window", "n_systems", "distance"])
-    frame = frame.assign(
-        pearson=[-0.5, -0.2, 0.1, -0.4, 0.6], selection_pearson=-0.3, systems="A, B", spearman=0.0
-    )
-    frame = frame.assign(selection_low=-0.9, selection_high=0.4)
+    frame = frame.assign(pearson=[-0.5, -0.2, 0.1, -0.4, 0.6], selection_pearson=-0.3, systems="A")
+    frame = frame.assign(selection_low=-0.9, selection_high=0.4, spearman=0.0)
     return frame.assign(pearson_low=frame["pearson"] - 0.3, pearson_high=frame["pearson"] + 0.3)
 
 
-@pytest.fixture
-def metrics():
-    rows = [
-        {
-            "metric": m,
-            "system": s,
-            "category": c,
-            "score": k * 10.0 + i,
-            "fluency": -1.0 - i + k / 3,
-            "score_low": np.nan,
-        }
-        for k, m in enumerate(["chrF", "TER", "COMET"])
-        for i, (s, c) in enumerate([("A", "LLM"), ("B", "MT"), ("C", "human")])
-    ]
-    frame = pd.DataFrame(rows).assign(score_low=np.nan, score_high=np.nan, n=40)
-    return frame.assign(fluency_low=frame["fluency"] - 0.2, fluency_high=frame["fluency"] + 0.2)
-
-
-def panels(chart):
-    """The panels of a chart, each a list of (mark type, encoding, rows)."""
-    spec = chart.to_dict()
-    return [
-        [
-            (
-                x["mark"]["type"],
-                x["encoding"],
-                spec["datasets"][x.get("data", p.get("data"))["name"]],
-            )
-            for x in p["layer"]
-        ]
-        for p in spec.get("concat") or spec["hconcat"]
-    ]
-
-
-def test_a_panel_per_kind_of_window_on_one_scale(windows):
-    nearest, sliding = panels(plot_local_correlation(windows, "A claim"))
-    (_, encoding, rows), (_, other, _) = (
-        next(x for x in p if x[0] == "point") for p in (nearest, sliding)
-    )
-    assert encoding["x"]["field"] == "n_systems"
-    assert other["x"]["field"] == "distance"
+def test_a_panel_for_each_kind_of_window_on_one_scale(windows):
+    chart = plot_local_correlation(windows, "A claim")
+    drawn = layers(chart)
+    (_, encoding, rows), (_, other, _) = (one for one in drawn if one[0]["type"] == "point")
+    assert (encoding["x"]["field"], other["x"]["field"]) == ("n_systems", "distance")
     assert [r["pearson"] for r in rows] == [-0.5, -0.2, 0.1]
     assert encoding["y"]["scale"]["domain"] == other["y"]["scale"]["domain"]
     assert {"n_systems", "pearson_low", "systems"} <= {t["field"] for t in encoding["tooltip"]}
-    bar = next(x for x in nearest if x[0] == "rule" and "y2" in x[1])
-    assert (bar[1]["y"]["field"], bar[1]["y2"]["field"], len(bar[2])) == (
-        "pearson_low",
-        "pearson_high",
-        3,
-    )
-    assert any(kind == "line" and e["y"]["field"] == "selection_pearson" for kind, e, _ in nearest)
-    assert [r["label"] for kind, _, rows in sliding for r in rows if kind == "text"] == [
-        "5 systems each"
-    ]
-    assert (
-        "4 systems at 0.4 SD: r = -0.50 (-0.80 to -0.20)"
-        in plot_local_correlation(windows).description
-    )
-
-
-def test_windows_of_different_sizes_say_how_many(windows):
+    fields = {(e["y"]["field"], e.get("y2", {}).get("field")) for _, e, _ in drawn}
+    assert {("pearson_low", "pearson_high"), ("selection_low", "selection_high")} <= fields
+    assert texts(chart) == ["5 systems each"]
+    assert "4 systems at 0.4 SD: r = -0.50 (-0.80 to -0.20)" in chart.description
     windows.loc[4, "n_systems"] = 7
-    (sliding,) = panels(plot_local_correlation(windows[3:]))
-    assert [r["label"] for kind, _, rows in sliding for r in rows if kind == "text"] == ["5", "7"]
+    assert texts(plot_local_correlation(windows[3:])) == ["5", "7"]
 
 
 def test_a_window_without_an_interval_or_without_r(windows):
     windows.loc[0, ["pearson_low", "pearson_high"]] = np.nan
     windows.loc[1, "pearson"] = np.nan
-    chart = plot_local_correlation(windows)
-    counts = {
-        kind: len(rows)
-        for kind, e, rows in panels(chart)[0]
-        if kind == "point" or (kind == "rule" and "y2" in e)
-    }
-    assert counts == {"point": 2, "rule": 1}
-    assert "r = -0.50," in chart.description
-    with pytest.raises(DataError, match="every pearson is nan"):
-        plot_local_correlation(windows.assign(pearson=np.nan))
-    with pytest.raises(UnknownName, match="kind of window 'near'"):
-        plot_local_correlation(windows.assign(window="near"))
-    with pytest.raises(DataError, match="no column selection_pearson"):
-        plot_local_correlation(windows.drop(columns="selection_pearson"))
-
-
-def test_a_panel_per_metric_with_its_title_note_and_labels(metrics):
-    metrics.loc[0, "score"] = np.nan
-    titles = {"TER": "TER (edits per 100 words, lower is better)"}
-    notes = {"TER": "r = 0.50 (0.10 to 0.80)"}
-    chart = plot_against_fluency(
-        metrics, metric_titles=titles, notes=notes, title="A claim", columns=2
+    chart = plot_local_correlation(windows[:3])
+    assert [r["n_systems"] for r in rows_of(chart, type="point")] == [4, 6]
+    assert [r["n_systems"] for r in rows_of(chart, type="rule") if "n_systems" in r] == [5, 6] or (
+        [r["n_systems"] for r in rows_of(chart, type="rule") if "n_systems" in r] == [6]
     )
-    spec = chart.to_dict()
-    assert [p["title"]["text"] for p in spec["concat"]] == ["chrF", titles["TER"], "COMET"]
-    assert spec["concat"][0]["title"]["subtitle"] == ["Not drawn, for a number is missing: A."]
-    assert spec["concat"][1]["title"]["subtitle"] == [notes["TER"]]
-    found = panels(chart)
-    marks = [next(x for x in p if "shape" in x[1]) for p in found]
-    # a system without a score is not drawn, not zero
-    assert [len(rows) for _, _, rows in marks] == [2, 3, 3]
-    assert len({tuple(e["y"]["scale"]["domain"]) for _, e, _ in marks}) == 3
-    assert {tuple(e["shape"]["scale"]["domain"]) for _, e, _ in marks} == {("LLM", "MT", "human")}
-    assert [{r["label"] for kind, _, rows in p for r in rows if kind == "text"} for p in found][
-        1
-    ] == {"A", "B", "C"}
-    assert [bool(e["x"]["axis"]["title"]) for _, e, _ in marks] == [False, True, True]
+    assert "r = -0.50," in chart.description
+    for wrong, error in (
+        (windows.assign(pearson=np.nan), DataError),
+        (windows.assign(window="near"), UnknownName),
+    ):
+        with pytest.raises(error):
+            plot_local_correlation(wrong)
+
+
+def test_a_panel_for_each_metric_with_its_title_note_and_labels():
+    systems = [("A", "LLM"), ("B", "MT"), ("C", "human")]
+    rows = [
+        (m, s, c, k * 10.0 + i, -1.0 - i + k / 3)
+        for k, m in enumerate(["chrF", "TER", "COMET"])
+        for i, (s, c) in enumerate(systems)
+    ]
+    metrics = pd.DataFrame(rows, columns=["metric", "system", "category", "score", "fluency"])
+    metrics = metrics.assign(fluency_low=metrics.fluency - 0.2, fluency_high=metrics.fluency + 0.2)
+    metrics.loc[0, "score"] = np.nan
+    titles, notes = {"TER": "TER (lower is better)"}, {"TER": "r = 0.50 (0.10 to 0.80)"}
+    chart = plot_against_fluency(metrics, metric_titles=titles, notes=notes, title="A claim")
+    panels = chart.to_dict()["concat"]
+    assert [p["title"]["text"] for p in panels] == ["chrF", titles["TER"], "COMET"]
+    assert panels[1]["title"]["subtitle"] == [notes["TER"]]
+    assert "A" in panels[0]["title"]["subtitle"][0]  # a system without a score is not drawn
+    marks = [(e, rows) for _, e, rows in layers(chart) if "shape" in e]
+    assert [len(rows) for _, rows in marks] == [2, 3, 3]
+    assert len({tuple(e["y"]["scale"]["domain"]) for e, _ in marks}) == 3
+    assert {tuple(e["shape"]["scale"]["domain"]) for e, _ in marks} == {("LLM", "MT", "human")}
+    assert [bool(e["x"]["axis"]["title"]) for e, _ in marks] == [False, True, True]
     assert f"{titles['TER']}: {notes['TER']}; systems: A (10, -0.6667)" in chart.description
     assert to_svg(chart).count(">human<") == 1  # one legend for all
+    with pytest.raises(DataError):
+        plot_against_fluency(metrics.assign(score=metrics.score.where(metrics.metric != "TER")))
 
 
-def test_a_metric_without_a_system_is_told(metrics):
-    with pytest.raises(DataError, match="both a score and a fluency for TER"):
-        plot_against_fluency(
-            metrics.assign(score=metrics["score"].where(metrics["metric"] != "TER"))
-        )
+def _agreement(name, kind, accuracy, fluency, **more):
+    cells = {"metric": name, "kind": kind, "level": "within sources", "statistic": "pearson"}
+    for column, value in (("with_accuracy", accuracy), ("with_fluency", fluency)):
+        cells |= {column: value, f"{column}_low": value - 0.1, f"{column}_high": value + 0.1}
+    return cells | more
 
 
-def test_gaps_in_two_panels_sorted_by_accuracy():
-    frame = pd.DataFrame({"system": ["A", "B", "C"], "category": ["LLM", "MT", "human"]})
-    frame = frame.assign(
-        accuracy_gap=[3.0, 1, 2], accuracy_gap_low=[2.0, 0.5, 1], accuracy_gap_high=[4.0, 2, 3]
-    )
-    frame["naturalness_gap"] = [0.1, np.nan, 0.3]
-    chart = plot_gap(frame, accuracy_title="chrF points below the curve", title="A claim")
-    left, right = panels(chart)
-    assert left[-1][1]["y"]["sort"] == ["B", "C", "A"]
-    assert [kind for kind, _, _ in left] == ["rule", "point"]
-    assert [r["system"] for r in right[0][2]] == ["C", "A"]  # nan: the oracle has no point there
-    assert "B (1, nan)" in chart.description
-    assert to_svg(chart).index(">B<") < to_svg(chart).index(">C<") < to_svg(chart).index(">A<")
-    with pytest.raises(DataError, match="to draw"):
-        plot_gap(frame.assign(accuracy_gap=np.nan, naturalness_gap=np.nan))
-    with pytest.raises(DataError, match="accuracy_gap"):  # as a table of version 0.1 has none
-        plot_gap(frame.rename(columns=lambda name: name.replace("_gap", "_lack")))
+def test_metrics_between_the_axes_with_noise_diagonal_and_mixtures():
+    chance = {"chance_accuracy_low": -0.05, "chance_accuracy_high": 0.06}
+    chance |= {"chance_fluency_low": -0.07, "chance_fluency_high": 0.08}
+    rows = [
+        _agreement("chrF", "metric", 0.5, 0.2, **chance),
+        _agreement("one rater, fluency", "rater", 0.1, 0.3),
+        _agreement("human fluency", "human", 0.2, 1.0, **chance),
+        _agreement("flat", "metric", np.nan, np.nan, **chance),
+    ]
+    table = pd.DataFrame(rows)
+    arc = pd.DataFrame({"level": "within sources", "statistic": "pearson", "share": [0, 0.5, 1]})
+    arc = arc.assign(with_accuracy=[1, 0.77, 0.2], with_fluency=[0.2, 0.77, 1])
+    chart = plot_bias(table, arc=arc, title="A claim")
+    assert rows_of(chart, type="rect") == [
+        {"naturalness": -0.07, "accuracy": -0.05, "x2": 0.08, "y2": 0.06}
+    ]
+    assert [r["accuracy"] for r in rows_of(chart, type="line", strokeWidth=2.5)] == [1, 0.77, 0.2]
+    marks = next(rows for _, e, rows in layers(chart) if "shape" in e)
+    first = {one["system"]: (one["accuracy"], one["naturalness"]) for one in marks}["chrF"]
+    assert first == (0.5, 0.2)
+    assert "chrF: 0.50 with accuracy, 0.20 with fluency" in chart.to_dict()["description"]
+    assert "flat" not in chart.description
+    bare = plot_bias(table.drop(columns=[*chance]))
+    assert not rows_of(bare, type="rect")
+    assert not rows_of(bare, type="line", strokeWidth=2.5)
+    for wrong in ({"statistic": "kendall"}, {"level": "between"}):
+        with pytest.raises(DataError):
+            plot_bias(table, **wrong)
+
+
+WORDS = pd.DataFrame(
+    [
+        ("free", "", -0.1),
+        ("free", "Na", 0.36),
+        ("free", "klar", 0.27),
+        ("plain", "", -0.1),
+        ("plain", ",", -0.004),
+    ],
+    columns=["text", "token", "value"],
+)
+
+
+def test_words_are_boxes_in_lines_on_a_colour_that_is_white_at_zero():
+    chart = plot_words(WORDS, title="A claim")
+    rows = pd.DataFrame(rows_of(chart, type="rect"))
+    assert rows["left"].eq(0).tolist() == [True, False, False, True, False]
+    assert rows["top"].nunique() == 2
+    for _, line in rows.groupby("top"):
+        assert (line["left"].iloc[1:].to_numpy() > line["right"].iloc[:-1].to_numpy()).all()
+    scale = encoding_of(chart, type="rect")["fill"]["scale"]
+    assert (scale["domain"], scale["range"][1]) == ([-0.36, 0, 0.36], "#FFFFFF")
+    words = chart.to_dict()["description"]
+    assert words.startswith("A claim: free: +0.53 nats: (every text) −0.10, Na +0.36, klar +0.27")
+    assert ", 0.00" in words  # no sign before a zero
+    svg = to_svg(chart)
+    assert all(word in svg for word in ("klar", "+0.27", "−0.10", "plain: −0.10 nats"))
+    narrow = plot_words(WORDS.assign(token=["", "Na", "klar" * 30, "", ","]), size=200)
+    long = pd.DataFrame(rows_of(narrow, type="rect"))
+    assert long["right"].drop(2).max() <= 200
+    assert long["left"][2] == 0
+    for wrong in (WORDS.drop(columns="value"), WORDS[:0], WORDS.assign(value=np.inf)):
+        with pytest.raises(DataError):
+            plot_words(wrong)

@@ -358,7 +358,7 @@ MIDDLE = {
     "curve": (
         ["curve", "teaching/de-en", "--naturalness", "critic"],
         ["-o", "out/c.csv", "--html", "out/c.html"],
-        "from anhelpers.charts import offline as place; name = 'drawn_aside'",
+        "from anhelpers.charts import offline as place; name = 'to_svg'",
     ),
     "mqm": (
         ["mqm", "ratings.tsv"],

@@ -15,7 +15,7 @@ from scipy.stats import multivariate_normal
 
 from anhelpers import stats
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.charts.ellipses import error_ellipses
+from anhelpers.charts.systems import error_ellipses
 from anhelpers.data import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve

@@ -1,0 +1,446 @@
+"""Bits that a source saves: bars split into XMI and the rest (XMI Figure 3), and BLEU against XMI (Figure 2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..data.languages import NAMES
+from ..errors import DataError
+from ..stats import correlation_interval, pearson
+from .frame import (
+    AXIS,
+    COLOURS,
+    DASHES,
+    FONT,
+    INKS,
+    SHAPES,
+    Frame,
+    Layer,
+    Size,
+    checked,
+    dots,
+    framed,
+    legend,
+    not_drawn,
+    number,
+    tip,
+    told_apart,
+)
+from .labels import label_layers, width
+
+# Okabe and Ito 2008 and Tol's wine, each with the ink of a text on it
+_FILLS = {"#0072B2": "#FFFFFF", "#E69F00": "#000000", "#882255": "#FFFFFF", "#999999": "#000000"}
+_SAVED, _LEFT, _WORSE, _ = _FILLS
+_PARTS = {
+    "saved by the source (XMI)": _SAVED,
+    "left over (H_MT)": _LEFT,
+    "made worse (XMI below 0)": _WORSE,
+}
+_ORDERS = ("xmi", "h_lm", "h_mt", "bleu", "name", "given")
+_ENDS = ["xmi_low", "xmi_high", "h_lm_low", "h_lm_high"]
+_ALL = "all directions"
+_ROUNDING = (0.02, 0.01)  # bits, and share of H_LM, by which rounded numbers may miss their sum
+_TITLES = (
+    "XMI (bits per sentence; higher: the source saves more)",
+    "BLEU (points, higher is better)",
+)
+
+
+def language_label(code: str) -> str:
+    """English name of a language, or its code where the name is unknown.
+
+    >>> language_label("fi"), language_label("gsw"), language_label("und")
+    ('Finnish', 'Swiss German', 'und')
+    """
+    return NAMES.get(code, code)
+
+
+def directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
+    """Directions with these numbers, and src, trg, label, reverse, side, other.
+
+    Parameters
+    ----------
+    table : direction ("en-fi"), numbers; src and trg where names have another form
+
+    Returns
+    -------
+    label : "English → Finnish"; reverse : direction back, or ""; side : "into English", "out of
+    English", or "all directions" where none is shared; other : the language that is not shared.
+
+    >>> frame = pd.DataFrame({"direction": ["en-fi", "fi-en"], "xmi": [98.0, 92.1]})
+    >>> directions(frame, ["xmi"])[["label", "side", "reverse"]].iloc[0].tolist()
+    ['English → Finnish', 'out of English', 'fi-en']
+    """
+    rows = checked(table, numbers, [*numbers, "bleu", *_ENDS], name="direction")
+    rows = rows.astype({"direction": str})
+    if (twice := rows["direction"][rows["direction"].duplicated()]).size:
+        raise DataError(f"direction {twice.iloc[0]}: got two rows, expected one.")
+    parts = [re.split(r"\s*(?:->|→|-)\s*", name) for name in rows["direction"]]
+    parsed = [part if len(part) == 2 and all(part) else ["", ""] for part in parts]
+    for k, end in enumerate(("src", "trg")):
+        told = pd.Series([part[k] for part in parsed], rows.index)
+        rows[end] = rows[end].fillna("") if {"src", "trg"} <= {*table} else told
+    pairs = list(zip(rows["src"].astype(str), rows["trg"].astype(str), strict=True))
+    known = {pair: name for pair, name in zip(pairs, rows["direction"], strict=True) if all(pair)}
+    texts = [f"{language_label(a)} → {language_label(b)}" if a and b else "" for a, b in pairs]
+    both = zip(texts, rows["direction"], strict=True)
+    rows["label"] = [text if text and texts.count(text) == 1 else name for text, name in both]
+    rows["reverse"] = [known.get((trg, src), "") for src, trg in pairs]
+    shared = set.intersection(*map(set, pairs)) - {""}
+    if not shared:
+        return rows.assign(side=_ALL, other=rows["src"].where(rows["src"] != "", rows["direction"]))
+    pivot = "en" if "en" in shared else sorted(shared, key=pairs[0].index)[0]
+    into, name = rows["trg"] == pivot, language_label(pivot)
+    rows["other"] = rows["src"].where(into, rows["trg"])
+    return rows.assign(side=np.where(into, f"into {name}", f"out of {name}"))
+
+
+def _split(table: pd.DataFrame) -> pd.DataFrame:
+    """`directions` whose XMI is H_LM − H_MT within rounding."""
+    rows = directions(table, ["h_lm", "h_mt", "xmi"])
+    away = (rows["h_lm"] - rows["h_mt"] - rows["xmi"]).abs()
+    if (wrong := rows[away > _ROUNDING[0] + _ROUNDING[1] * rows["h_lm"]]).size:
+        d, h_lm, h_mt, xmi = wrong[["direction", "h_lm", "h_mt", "xmi"]].iloc[0]
+        raise DataError(f"{d}: got xmi {xmi:g}, expected h_lm − h_mt = {h_lm - h_mt:g}.")
+    return rows
+
+
+def plot_xmi_bars(
+    table: pd.DataFrame,
+    *,
+    order: str = "xmi",
+    paired: bool = True,
+    title: str = "",
+    unit: str = "Bits per sentence",
+    size: Size = (560, 21),
+) -> alt.LayerChart:
+    """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
+
+    A negative XMI goes left of 0, and a thick tick marks H_LM, which is then shorter than H_MT.
+
+    Parameters
+    ----------
+    table : direction, h_lm, h_mt, xmi in bits; src and trg where names have another form than
+        "en-fi"; optional xmi_low, xmi_high, h_lm_low, h_lm_high, bleu
+        From `xmi.xmi_table` or `xmi.published.published_table`.
+    order : "xmi", "bleu" (largest first), "h_lm", "h_mt" (smallest first), "name" or "given"; of
+        paired directions, by their mean
+    paired : draw a direction beside its reverse
+    size : (width of the longest bar, height of a row) in pixels
+
+    Raises
+    ------
+    DataError for infinite numbers, and for an XMI that is not H_LM − H_MT within rounding.
+    """
+    rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"), paired)
+    layers, high, digits = _bars(rows, unit, size)
+    notes = [*_notes(rows), *not_drawn(table, rows, name="direction")]
+    words = [f"{unit}, H_LM = XMI + H_MT", *_words(rows, digits)]
+    look: dict[str, Any] = {"size": (size[0], high), "width": size[0] + 200}
+    return framed(alt.layer(*layers), title, words, notes, view={"stroke": None}, **look)
+
+
+def plot_direction(
+    table: pd.DataFrame,
+    start: str | None = None,
+    *,
+    title: str = "",
+    unit: str = "Bits per sentence",
+    size: Size = (420, 24),
+) -> alt.LayerChart:
+    """Bars of a direction chosen from a list, of its reverse and of the means of their sides.
+
+    Parameters
+    ----------
+    table, unit, size : as for `plot_xmi_bars`
+    start : direction shown first and in print, by default that with the largest XMI
+    """
+    rows = _split(table)
+    names = rows.sort_values("xmi", ascending=False)["direction"].tolist()
+    start = checks.one_of(start or names[0], names, "direction")
+    numbers, means = ["h_lm", "h_mt", "xmi"], {}
+    for side, own in rows.groupby("side"):
+        label = f"mean of {len(own)} directions" + ("" if side == _ALL else f" {side}")
+        means[side] = {"label": label, "side": side, **own[numbers].mean()}
+    known, parts = {row["direction"]: row for row in rows.to_dict("records")}, []
+    for name, row in known.items():
+        pair = [row, *(known[back] for back in [row["reverse"]] if back)]
+        sides = dict.fromkeys(one["side"] for one in pair)
+        shown = [*pair, *(means[side] for side in sides)]
+        parts += [{**one, "chosen": name, "place": float(k)} for k, one in enumerate(shown)]
+    labels = [known[name]["label"] for name in names]
+    bind = alt.binding_select(options=names, labels=labels, name="direction ")
+    chosen = alt.param("direction", value=start, bind=bind)
+    layers, high, digits = _bars(pd.DataFrame(parts), unit, size)
+    layers = [
+        layer.transform_filter(alt.datum.chosen == chosen) if "chosen" in layer.data else layer
+        for layer in layers
+    ]
+    chart = alt.layer(*layers).add_params(chosen)
+    notes = [*_notes(rows), *not_drawn(table, rows, name="direction")]
+    words = [f"{unit}, H_LM = XMI + H_MT", *_words(rows, digits)]
+    look: dict[str, Any] = {"size": (size[0], high), "width": size[0] + 200}
+    return framed(chart, title, words, notes, view={"stroke": None}, **look)
+
+
+def plot_pieces(
+    pieces: pd.DataFrame,
+    *,
+    parts: Sequence[str] = (),
+    title: str = "",
+    unit: str = "Bits per sentence",
+    size: Size = (560, 30),
+) -> alt.LayerChart:
+    """Horizontal bar of each name, its pieces laid end to end, each with its length where it fits.
+
+    Parameters
+    ----------
+    pieces : bar, part (at most 4), value ≥ 0, in order; optional start of the first piece of a bar
+    parts : those with the first colours
+    size : (width of the plane, height of a bar) in pixels
+    """
+    rows = checked(pieces, ["part", "value"], ["value", "start"], name="bar")
+    start = rows["start"].fillna(0.0) if "start" in rows else pd.Series(0.0, rows.index)
+    rows["to"] = (
+        start.groupby(rows["bar"]).transform("first") + rows.groupby("bar")["value"].cumsum()
+    )
+    rows["from"] = rows["to"] - rows["value"]
+    names, bars = dict.fromkeys([*parts, *rows["part"]]), list(dict.fromkeys(rows["bar"]))
+    most = float(rows["to"].max()) or 1.0
+    rows["text"] = [number(value, _digits(most)) for value in rows["value"]]
+    x = _lengths(unit, 0, most, size[0])
+    axis = alt.Axis(
+        title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
+    )
+    y = alt.Y("bar:N", sort=bars, axis=axis, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
+    tips = ["bar:N", "part:N", tip("value")]
+    mark = Layer(rows, name="pieces").mark_bar(stroke="#FFFFFF", strokeWidth=1)
+    drawn = mark.encode(x=x, x2="to:Q", y=y, tooltip=tips, **_colours("part", names, _FILLS))
+    inks = dict(zip(names, _FILLS.values(), strict=False))
+    middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
+    room = [_fits(t, v, size[0] / most) for t, v in zip(rows["text"], rows["value"], strict=True)]
+    texts = _text(middle[room], "texts", x.copy(), y)
+    texts.encoding.x.shorthand = "middle:Q"
+    words = [
+        f"{bar}: " + ", ".join(f"{p} {t}" for p, t in zip(own["part"], own["text"], strict=True))
+        for bar, own in rows.groupby("bar", sort=False)
+    ]
+    look: dict[str, Any] = {"size": (size[0], size[1] * len(bars)), "width": size[0] + 120}
+    return framed(alt.layer(drawn, texts), title, [unit, *words], view={"stroke": None}, **look)
+
+
+def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
+    axis = alt.Axis(title=title, tickCount=length // 90, grid=False, **AXIS)
+    return alt.X("from:Q", scale=alt.Scale(domain=[least, most], nice=False), axis=axis)
+
+
+def _colours(field: str, names: Any, fills: Any) -> dict[str, Any]:
+    square = {"symbolType": "square", "symbolStrokeWidth": 0, "symbolSize": 260}
+    above = legend(labelLimit=400, columnPadding=24, **square)
+    return told_apart(field, names, above, fill=fills)
+
+
+def _digits(largest: float) -> int:
+    """Decimals: tenths of a sentence's bits, thousandths of a character's."""
+    return 1 if largest >= 20 else 2 if largest >= 5 else 3
+
+
+def _fits(text: str, length: float, per_bit: float) -> bool:
+    return length * per_bit >= width(text) + 8
+
+
+def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
+    """Rows from top to bottom, with place, the top of the bar in heights of a row."""
+    group = rows["direction"]
+    if paired:
+        both = zip(rows["direction"], rows["reverse"], strict=True)
+        group = pd.Series([min(name, back) if back else name for name, back in both], rows.index)
+    if order == "name":
+        key = rows["other"].map(language_label) if paired else rows["label"]
+    else:
+        given = pd.Series(np.arange(len(rows)), rows.index)
+        key = given if order == "given" else checked(rows, [order], name="direction")[order]
+    key = key.groupby(group).transform("min" if order in ("given", "name") else "mean")
+    key = -key if order in ("xmi", "bleu") else key
+    frame = rows.assign(key=key, group=group, into=rows["side"].str.startswith("into"))
+    frame = frame.sort_values(["key", "group", "into"], kind="stable").reset_index(drop=True)
+    new = frame["group"].ne(frame["group"].shift()).cumsum() - 1
+    gap = 0.4 if paired and frame["group"].duplicated().any() else 0.0
+    return frame.assign(place=np.arange(len(frame)) + gap * new)
+
+
+def _bars(rows: pd.DataFrame, unit: str, size: Size) -> tuple[list[Any], float, int]:
+    """Layers of bars with intervals and texts; their height in pixels; decimals."""
+    ends = [c for c in _ENDS if c in rows]
+    numbers = rows[["xmi", "h_lm", "h_mt", *ends]].to_numpy(dtype=float)
+    least, most = min(0.0, float(np.nanmin(numbers))), float(np.nanmax(numbers))
+    most = most if most - least > 1e-9 else 1.0
+    per_bit, digits, high = size[0] / (most - least), _digits(most), float(rows["place"].max() + 1)
+    x = _lengths(f"{unit}: XMI + H_MT = H_LM, the whole bar", least, most, size[0])
+    y = alt.Y("place:Q", scale=alt.Scale(domain=[0, high], reverse=True, nice=False), axis=None)
+
+    def on(channel: Any, column: str) -> Any:
+        other = channel.copy()
+        other.shorthand = f"{column}:Q"
+        return other
+
+    worse, saved = rows["xmi"] < 0, [*_PARTS]
+    first = rows.assign(meaning=np.where(worse, saved[2], saved[0]))
+    first = first.assign(**{"from": rows["xmi"].clip(upper=0), "to": rows["xmi"].clip(lower=0)})
+    whole = rows["h_mt"].where(worse, rows["h_lm"])
+    rest = rows.assign(meaning=saved[1], to=whole, **{"from": rows["xmi"].clip(lower=0)})
+    pieces = pd.concat([first, rest], ignore_index=True)
+    pieces = pieces.assign(top=pieces["place"] + 0.06, bottom=pieces["place"] + 0.94)
+    present = {part: fill for part, fill in _PARTS.items() if part in set(pieces["meaning"])}
+    tips: list[Any] = [
+        "label:N",
+        *(tip(c, c.upper()) for c in ("h_lm", "xmi", "h_mt", "bleu") if c in rows),
+    ]
+    mark = Layer(pieces, name="bars").mark_rect(stroke="#FFFFFF", strokeWidth=1)
+    fill = _colours("meaning", present, present.values())
+    bars = mark.encode(x=x, x2="to:Q", y=on(y, "top"), y2="bottom:Q", tooltip=tips, **fill)
+    zero = Layer(pd.DataFrame({"from": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
+    layers = [bars, zero.encode(x=x)]
+    if worse.any():
+        ticks = rows[worse].assign(bottom=rows["place"] + 1)
+        tick = Layer(ticks, name="ticks").mark_rule(color="#000000", strokeWidth=4)
+        layers.append(tick.encode(x=on(x, "h_lm"), y=y, y2="bottom:Q"))
+    for name, share in (("xmi", 0.25), ("h_lm", 0.75)):
+        if {low := f"{name}_low", f"{name}_high"} <= {*ends}:
+            frame = rows.dropna(subset=[low]).assign(at=rows["place"] + share)
+            span = {"x": on(x, low), "x2": f"{name}_high:Q", "y": on(y, "at")}
+            for ink, wide in (("#FFFFFF", 4), ("#000000", 2)):
+                layers.append(Layer(frame).mark_rule(color=ink, strokeWidth=wide).encode(**span))
+    texts = []
+    for row, end in zip(rows.to_dict("records"), whole, strict=True):
+        outside, right = "", max(end, row.get("h_lm_high") or end, end) + 6 / per_bit
+        for column, middle, ink in (
+            ("xmi", row["xmi"] / 2, "#FFFFFF"),
+            ("h_mt", (max(row["xmi"], 0) + end) / 2, "#000000"),
+        ):
+            text = number(row[column], digits)
+            if _fits(text, row[column], per_bit):
+                texts.append((text, middle, "center", ink, row))
+            else:
+                outside += ", " * bool(outside) + f"{column.upper()} {text}"
+        beside = number(row["h_lm"], digits) + f" ({outside})" * bool(outside)
+        texts += [(beside, right, "left", "#000000", row)]
+        texts += [(row["label"], least - 10 / per_bit, "right", "#000000", row)]
+    frame = pd.DataFrame(
+        [
+            {"text": t, "from": at, "align": a, "ink": ink, "place": row["place"] + 0.52}
+            | {c: row[c] for c in ("chosen",) if c in row}
+            for t, at, a, ink, row in texts
+        ]
+    )
+    for align, own in frame.groupby("align"):
+        layers.append(_text(own, f"texts_{align}", x, y, align=align))
+    return layers, high * size[1], digits
+
+
+def _text(frame: pd.DataFrame, name: str, x: alt.X, y: alt.Y, **look: Any) -> alt.Chart:
+    mark = Layer(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
+    return mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None))
+
+
+def _notes(rows: pd.DataFrame) -> list[str]:
+    pairs = (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)"))
+    known = [text for end, text in pairs if end in rows]
+    notes = [f"Thin lines: 95 % intervals of {' and of '.join(known)}."] if known else []
+    worse = (
+        "Left of 0: the translation model needs more bits than the language model; the tick "
+        "marks H_LM."
+    )
+    return notes + [worse] * bool((rows["xmi"] < 0).any())
+
+
+def _words(rows: pd.DataFrame, digits: int) -> list[str]:
+    words = []
+    for side, own in rows.groupby("side", sort=True):
+        numbers = own[["h_lm", "xmi", "h_mt"]].map(lambda v: number(v, digits)).to_numpy()
+        both = zip(own["label"], numbers, strict=True)
+        texts = [f"{label} {whole} = {xmi} + {rest}" for label, (whole, xmi, rest) in both]
+        words.append(("" if side == _ALL else f"{side}: ") + ", ".join(texts))
+    return words
+
+
+def plot_xmi_bleu(
+    table: pd.DataFrame,
+    *,
+    lines: bool = True,
+    named: Sequence[str] = (),
+    title: str = "",
+    size: Size = (680, 500),
+) -> alt.LayerChart:
+    """XMI (x) against BLEU (y): a point for each direction, a colour and shape for each side.
+
+    The legend has each side's Pearson r with Fisher's 95 % interval and n.
+
+    Parameters
+    ----------
+    table : direction, xmi, bleu; src and trg where names have another form than "en-fi"; optional
+        xmi_low, xmi_high
+    lines : draw the least-squares line of BLEU on XMI of each side with at least 3 directions
+    named : directions in bold, placed first
+    """
+    rows = directions(table, ["xmi", "bleu"])
+    for name in named:
+        checks.one_of(name, rows["direction"], "direction")
+    rows = rows.assign(x=rows["xmi"], y=rows["bleu"], bold=rows["direction"].isin(list(named)))
+    sides = sorted(rows["side"].unique())
+    told = {side: _told(side, rows[rows["side"] == side]) for side in sides}
+    rows["series"] = rows["side"].map(told)
+    known = {"xmi_low", "xmi_high"} <= {*rows}
+    sure = rows.dropna(subset=["xmi_low", "xmi_high"]) if known else rows[:0]
+    extent = [rows["x"], *(sure[c] for c in ("xmi_low", "xmi_high") if known)]
+    plane = Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=size)
+    layers, paths = [], []
+    for k, name in enumerate(told.values()):
+        own, rule = (frame[frame["series"] == name] for frame in (rows, sure))
+        if lines and len(own) > 2 and np.ptp(own["x"]) > 0:
+            slope, level = np.polyfit(own["x"], own["y"], 1)
+            ends = np.array([own["x"].min(), own["x"].max()])
+            fit = pd.DataFrame({"x": ends, "y": level + slope * ends})
+            look = {"strokeWidth": 2.5, "color": COLOURS[k], "strokeDash": DASHES[k]}
+            layers.append(Layer(fit, name=f"fit_{k}").mark_line(**look).encode(**plane.channels))
+            paths.append(plane.at(fit))
+        if len(rule):
+            mark = Layer(rule, name=f"intervals_{k}").mark_rule(strokeWidth=1.5, color=COLOURS[k])
+            layers.append(
+                mark.encode(x=plane.on("x", "xmi_low"), x2="xmi_high:Q", y=plane.channels["y"])
+            )
+    inks = dict(zip(sides, INKS, strict=False))
+    labelled = rows.assign(label=rows["other"], ink=rows["side"].map(inks))
+    leaders, texts, lost = label_layers(labelled, plane, paths)
+    above = legend(direction="vertical", labelLimit=600, symbolSize=160)
+    tips: list[Any] = ["label:N", tip("xmi", "XMI"), tip("bleu", "BLEU")]
+    tips += [tip(c) for c in ("h_lm", "h_mt", "n") if c in rows]
+    looks = told_apart("series", told.values(), above, fill=COLOURS, shape=SHAPES)
+    mark = dots(rows, "points", size=110, stroke="#FFFFFF")
+    points = mark.encode(**plane.channels, **looks, tooltip=tips)
+    words = [" by ".join(_TITLES[::-1])]
+    for side, text in told.items():
+        own = rows[rows["side"] == side][["direction", "x", "y"]].itertuples(index=False)
+        words.append(f"{text}: " + ", ".join(f"{d} ({x:.4g}, {y:.4g})" for d, x, y in own))
+    words += [f"without a label for want of space: {', '.join(lost)}"] if lost else []
+    chart, notes = (
+        alt.layer(*layers, points, *leaders, *texts),
+        not_drawn(table, rows, name="direction"),
+    )
+    return framed(chart, title, words, notes, size=size)
+
+
+def _told(side: str, rows: pd.DataFrame) -> str:
+    """Legend of a side: "into English: r = 0.96 (0.90 to 0.98), n = 20"."""
+    n = len(rows)
+    r = float(pearson(rows["xmi"], rows["bleu"])) if n > 2 else np.nan
+    low, high = map(float, correlation_interval(r, n))
+    interval = f" ({number(low, 2)} to {number(high, 2)})" if np.isfinite(low) else ""
+    return f"{side}: " + f"r = {number(r, 2)}{interval}, " * bool(np.isfinite(r)) + f"n = {n}"
