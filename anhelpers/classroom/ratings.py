@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -241,7 +242,7 @@ def agreement(
     wide = wide[wide.notna().sum(axis=1) > 1]
     segment = wide.index.get_level_values("segment").to_numpy()
     alpha, n_segments = krippendorff_alpha(wide, level), len(set(segment.tolist()))
-    ends: dict[str, float] = {}
+    ends: dict[str, Any] = {}
     note = few_clusters(n_segments, "segments")
     if n_segments > 1 and alpha < 1:
         times = resamples(segment, n_draws, rng)
@@ -260,7 +261,12 @@ def agreement(
     else:
         note = "No interval: these ratings vary too little."
     also = (int(wide.notna().any().sum()), "raters"), (int(wide.notna().sum().sum()), "ratings")
-    counted = {"n": len(wide), "of": "translations", "n_docs": n_segments, "clusters": "segments"}
+    counted: dict[str, Any] = {
+        "n": len(wide),
+        "of": "translations",
+        "n_docs": n_segments,
+        "clusters": "segments",
+    }
     return Estimate(
         f"{criterion}: α ({level})", alpha, **ends, **counted, also=also, caution=note.strip()
     )

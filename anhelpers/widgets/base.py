@@ -81,7 +81,7 @@ class Widget(anywidget.AnyWidget):
         shown = {"text/plain": repr(self), "text/html": self.fragment()}
         if is_static():
             return shown
-        made = super()._repr_mimebundle_(**kwargs) or {}
+        made: Any = super()._repr_mimebundle_(**kwargs) or {}
         bundle, metadata = made if isinstance(made, tuple) else (made, {})
         return bundle | shown, metadata
 

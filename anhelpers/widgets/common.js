@@ -115,9 +115,6 @@ const sliderKeys = (page, last) => ({ ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, 
 
 const langOf = (data, i) => (data.langs[i] ? { lang: data.langs[i] } : {}); // of sources, 0, or of targets, 1
 
-// what a spreadsheet would take for a formula gets an apostrophe before it, as data/lines.py's `guarded` has it
-const guarded = (text) => (/^'*(?:[=@\t\r]|[+-](?![0-9.,]+$))/.test(text) ? "'" : "") + text;
-
 function download(name, text) { // a CSV file
   const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: name });
   document.body.append(link);

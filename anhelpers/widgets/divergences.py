@@ -25,7 +25,13 @@ from ..errors import DataError
 from .base import Widget, drawn, module, plain_table, static_page, styles
 
 _STEPS = 200  # between the ends of a path, at least
-_ORDERS = [[0, "0"], [0.5, "0.5"], [1, "1"], [2, "2"], ["inf", "∞"]]  # of Rényi's divergence
+_ORDERS: list[list[Any]] = [
+    [0, "0"],
+    [0.5, "0.5"],
+    [1, "1"],
+    [2, "2"],
+    ["inf", "∞"],
+]  # of Rényi's divergence
 _TRACE, _BARS = (230, 36), 290  # pixels: of a panel, of the longest bar
 _NAMES = {
     "total_variation": "Total variation",
@@ -80,7 +86,7 @@ def divergence_explorer(
         raise DataError(f"divergences: got {len(routes)} paths, expected 1 to 4.")
     cost = _costs_of(ground, len(r))
     kernel, of_kernel = np.eye(len(r)), "kernel: the same or not"
-    if np.ndim(ground) < 2 and cost.any():
+    if (ground is None or np.ndim(ground) < 2) and cost.any():
         scale = float(np.median(cost[cost > 0]))
         kernel, of_kernel = np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
     each = _divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel)

@@ -102,12 +102,11 @@ def beta_explorer(
         target). title : the claim. size : (width, height) of the plane in pixels.
     """
     checks.one_of(view, _VIEWS, "view")
-    judged = curve
     if isinstance(curve, OracleCurve):
-        judged = [Judged(curve, **{name: options.pop(name) for name in _ONE if name in options})]
-    lines = {"srcs": list(srcs), "refs": list(refs), "texts": list(texts)}
-    data, chart = _shaped(judged, segment, beta, **lines, **options)
-    first = dict(zip(("accuracy", "naturalness"), judged[0].judges, strict=True))
+        curve = [Judged(curve, **{name: options.pop(name) for name in _ONE if name in options})]
+    lines: dict[str, Any] = {"srcs": list(srcs), "refs": list(refs), "texts": list(texts)}
+    data, chart = _shaped(curve, segment, beta, **lines, **options)
+    first = dict(zip(("accuracy", "naturalness"), curve[0].judges, strict=True))
     rows = data["rows"]
     seen = {"view": view if rows else "table", "sentence": rows[0]["id"] if rows else 0}
     return BetaExplorer.of(chart, data=data, beta=beta, **seen, **first)
@@ -323,7 +322,7 @@ def _shaped(
         "title": title,
         "langs": [html_lang(code) for code in langs],
         "show": int(show),
-        "meanings": {tag: meanings[tag] for tag in shown if tag in (meanings or {})},
+        "meanings": {tag: said for tag, said in (meanings or {}).items() if tag in shown},
         "clouds": clouds.kept,
     }
     return data | {"rows": rows, "judged": views}, charts[0]
@@ -352,7 +351,13 @@ def _view(
     ]
     ranges = axis_ranges(curves.values(), [systems[_ALL], *points])
     titles = {"accuracy_title": one.accuracy_title, "naturalness_title": one.naturalness_title}
-    look = {"ranges": ranges, "size": size, "max_vertices": 400, "point": beta, **titles}
+    look: dict[str, Any] = {
+        "ranges": ranges,
+        "size": size,
+        "max_vertices": 400,
+        "point": beta,
+        **titles,
+    }
     charts = {n: plot_curve(c, _clipped(systems[n], ranges), **look) for n, c in curves.items()}
     digits = [digits_of(v[one.curve.chain_candidate]) for v in (accuracy, naturalness)]
     data = {

@@ -114,7 +114,7 @@ class MqmEditor(Widget):
             checks.one_of(name, self.data["start"][part], part)
             if part == "categories":
                 checks.one_of(value, _SIDES, "side")
-            elif not isinstance(value, Real) or not 0 <= value < math.inf:
+            elif not isinstance(value, Real) or not 0 <= float(value) < math.inf:
                 raise DataError(f"weight of {name}: got {value!r}, expected MQM points ≥ 0.")
         return self.data["start"][part] | getattr(self, part) | given
 

@@ -74,7 +74,7 @@ def own_translation(
         Weight of naturalness at the start, in [0, ∞], in points of chrF per nat.
     """
     if isinstance(test, OracleStudy):
-        test, cands = test.test, cands or test.cands
+        cands, test = cands or test.cands, test.test
     if cands is None:
         raise DataError("own translation: got no candidates, expected a CandidateSet.")
     cands.require(len(test), test.name)
@@ -230,7 +230,10 @@ def _span(values: Sequence[float], above: float, most: float = math.inf) -> tupl
 def _picture(segment: dict[str, Any]) -> Any:
     """The chart of one source for readers without scripts."""
     x0, x1, y0, y1 = segment["box"]
-    titles = {"accuracy_title": "chrF, points →", "naturalness_title": "critic, nats →"}
+    titles: dict[str, Any] = {
+        "accuracy_title": "chrF, points →",
+        "naturalness_title": "critic, nats →",
+    }
     scores = segment["accuracy"], segment["naturalness"]
     return plot_one_source(*scores, ranges=((x0, x1), (y0, y1)), size=(520, 340), **titles)
 

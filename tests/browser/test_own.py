@@ -14,7 +14,6 @@ from anhelpers.data import load, load_candidates
 from anhelpers.naturalness.critic import (
     critic_tokens,
     explain,
-    known_words,
     load_critic,
     score_critic,
 )
@@ -97,7 +96,8 @@ def assert_same(critic, judge, texts, refs):
     ):
         assert said == points, text
         assert [token for token, _ in shares] == critic_tokens(text, critic.language), text
-        assert tuple(known) == known_words(critic, text), text
+        words = [t.lower() for t in critic_tokens(text, critic.language) if t[0].isalpha()]
+        assert known == [len(words), sum(word in critic.words for word in words)], text
         whole = score_critic(critic, text)
         if np.isnan(whole):
             assert score is None
@@ -149,7 +149,7 @@ def test_a_typed_sentence_is_scored_and_kept(root, page, load_again):
     load_again()
     assert area.input_value() == TYPED
     root.get_by_label("Delete sentence 1").click()
-    assert TYPED not in root.locator("tbody").inner_text()
+    assert root.locator(".anx-kept-list").is_hidden()
 
 
 def test_the_slider_takes_every_choice_of_the_oracle(root, page):
