@@ -2,19 +2,11 @@
 
 import io
 import re
-from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).parents[2]
-CHANGED = max(
-    path.stat().st_mtime
-    for path in (ROOT / "anhelpers").rglob("*.*")
-    if path.suffix in {".py", ".js", ".css"}
-)
-"""Pages of an older state of the package say nothing of this one."""
 CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
 LONG = "table = {name: [value for value in values if value is not None] for name, values in some.items()}  # all"
 HEADS = "".join(f"<th>column number {k}</th>" for k in range(14))
