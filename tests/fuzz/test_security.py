@@ -239,15 +239,6 @@ def test_state_of_training_that_would_run_code_is_refused(tmp_path, mark):
         read_state(tmp_path, {})
 
 
-@pytest.mark.neural
-def test_arrays_beside_a_model_that_would_run_code_are_refused(copy, mark):
-    from anhelpers.naturalness.lm import load_lm
-
-    np.save(copy / "train_lines.npy", np.array([Runs(mark)], dtype=object))
-    with pytest.raises(DataError, match=r"train_lines.npy: is no array of the lines of training"):
-        load_lm(copy, device="cpu")
-
-
 def test_a_parquet_file_with_pickled_cells_is_refused(tmp_path, mark):
     pa = pytest.importorskip("pyarrow", reason="pip install pyarrow")
     from pyarrow import parquet

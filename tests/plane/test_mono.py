@@ -81,7 +81,7 @@ def test_on_the_axis_of_n_of_q_the_intervals_are_those_of_both_samples(plane):
     assert (table.naturalness_high <= 0).all()
 
 
-def test_who_is_beyond_r_is_named_and_how_sure_that_is():
+def test_systems_beyond_r_are_named():
     rows = [
         ("A", 1.0, 2.0, ""),
         ("B", -1.0, -0.5, ""),
@@ -91,22 +91,12 @@ def test_who_is_beyond_r_is_named_and_how_sure_that_is():
     table = pd.DataFrame(rows, columns=["system", "lpp_gap", "lpp_gap_high", "outside"]).assign(
         lpp_r=4.0
     )
-    told = overshoot(table)
-    assert told.startswith(
-        "More probable than R, LPP(Q) < LPP(R) = 4.000 nats per token: B (the 95 % interval of the "
-    )
-    assert "gap is below 0) and C (its interval reaches 0). By AN's own N(Q) = " in told
-    assert "LESS natural" in told
-    assert overshoot(table[:1]).startswith(
-        "None of 1 systems is more probable than R, LPP(R) = 4.000"
-    )
+    assert "LPP(R) = 4.000 nats per token: B, C." in overshoot(table)
+    assert ": none." in overshoot(table[:1])
     curve = oracle_curve([0, 0], [50.0, 40.0], [-5.0, -3.0])
-    assert "The oracle curve goes beyond R, to LPP 3.000" in overshoot(table[:1], curve)
+    assert "the oracle curve" in overshoot(table[:1], curve)
     assert "curve" not in overshoot(table[:1], oracle_curve([0, 0], [50.0, 40.0], [-5.0, -4.5]))
-    assert (
-        overshoot(table.assign(lpp_gap=np.nan))
-        == "No system has 2 scored outputs to compare with R."
-    )
+    assert "No system" in overshoot(table.assign(lpp_gap=np.nan))
 
 
 def test_a_blank_output_has_no_part_in_a_corpus_score_that_skips_blanks():

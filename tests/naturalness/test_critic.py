@@ -1,0 +1,357 @@
+"""The critic by hand, against scikit-learn, by properties; the bundled ones and their cards; bad input."""
+
+import itertools
+import json
+import lzma
+import math
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from anhelpers.data import bundled, load, load_candidates, load_mono
+from anhelpers.errors import DataError
+from anhelpers.naturalness.critic import (
+    Critic,
+    Shape,
+    auc,
+    combination_metric,
+    critic_metric,
+    critic_tokens,
+    explain,
+    find_critic,
+    load_combination,
+    load_critic,
+    ngrams,
+    reliability,
+    score_critic,
+    tv_lower_bound,
+)
+from anhelpers.naturalness.lm import load_lm
+from anhelpers.plane import system_plane
+from anhelpers.scoring.lookup import accuracy_metric, naturalness_metric
+
+pytestmark = pytest.mark.usefixtures("kept_scores")
+MINI = Critic(
+    "mini",
+    "0",
+    "de",
+    frozenset({"das", "er"}),
+    Shape(order=2, lengths=(), ending=0),
+    {"das": (1.0, 2.0), "x": (2.0, -1.0), "<s> das": (1.0, 0.5), "x </s>": (1.0, 1.0)},
+    0.25,
+)
+SENTENCES = [
+    "Der Hund schläft im Garten.",
+    "Sie geht mit dem Kind nach Hause.",
+    "„Nein“, sagte er leise.",
+]
+
+
+@pytest.fixture(scope="module")
+def critic():
+    return load_critic("de")
+
+
+@pytest.mark.verifies("Log-odds of the critic", by="hand")
+def test_a_score_by_hand():
+    """das, x twice, "<s> das", "x </s>": the vector (1, 4, 1, 1) has length √19."""
+    size = math.sqrt(19)
+    expected = 0.25 + (1 * 2.0 + 2 * 2 * -1.0 + 0.5 + 1.0) / size
+    assert score_critic(MINI, "Das singt laut.") == pytest.approx(expected, abs=1e-12)
+    parts = explain(MINI, "Das singt laut.")
+    assert [token for token, _ in parts] == ["", "Das", "singt", "laut", "."]
+    wanted = [0.25, (2.0 + 0.5) / size, -2.0 / size, (-2.0 + 1.0) / size, 0.0]
+    assert [nats for _, nats in parts] == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.verifies(
+    "Log-odds of the critic",
+    by="foreign",
+    of="scikit-learn 1.9.1: CountVectorizer(analyzer=ngrams), idf, normalize, weights",
+)
+def test_scores_are_scikit_learns(critic):
+    theirs = {
+        "Das ist ja wohl nicht wahr.": 1.799130375,
+        "Er hat gesagt, dass er morgen kommen wird.": -2.6058481,
+        "Na, dann mal los!": 2.567764729,
+        load_mono("teaching")[7]: -2.242159752,
+        "„Nein“, sagte er – und ging …": -0.937747138,
+    }
+    ours = [score_critic(critic, text) for text in theirs]
+    assert ours == pytest.approx([*theirs.values()], abs=1e-8)
+
+
+def test_one_form_of_each_sign():
+    assert critic_tokens("»Wie?« – „Soso“ … ‚Na‘, ein Fuß", "de") == (
+        ['"', "Wie", "?", '"', "-", '"', "Soso", '"', "...", "'", "Na", "'", ",", "ein", "Fuss"]
+    )
+    wanted = ['"', "Ja", '"', "-", '"', "nein", '"', "-"]
+    assert critic_tokens("``Ja'' – ´´nein´´ --", "de") == wanted
+    assert critic_tokens("Groß", "en") == ["Groß"]
+    assert critic_tokens("u\u0308ber", "de") == ["über"]
+    wanted = ["#PRS_ORG#", "hat", "1.000,50", "E-Mails"]
+    assert critic_tokens("#PRS_ORG# hat 1.000,50 E-Mails", "de") == wanted
+
+
+def test_ngrams_have_two_grains_and_no_last_sign():
+    tokens = ["Das", "Rechnen", "lernte", "er", "!"]
+    found = [gram for gram, _ in ngrams(tokens, frozenset({"das", "er"}), Shape())]
+    coarse = ["das", "N", "x", "er", "<s> das", "das N", "N x", "x er", "er </s>"]
+    assert found == [*coarse, "N1", "x1-te", "das N1", "N1 x1-te", "x1-te er"]
+
+
+TEXTS = st.text(st.sampled_from("ab Aß.,!?…„“–1äöü#é\u0301'-"), max_size=60)
+
+
+@pytest.mark.verifies("Log-odds of the critic", by="property")
+@settings(max_examples=25)
+@given(TEXTS)
+def test_a_score_is_the_sum_over_known_n_grams(text):
+    critic = load_critic("de")
+    tokens, score = critic_tokens(text, "de"), score_critic(critic, text)
+    if not any(token[0].isalpha() for token in tokens):
+        assert math.isnan(score)
+        assert explain(critic, text) == []
+        return
+    counts = Counter(g for g, _ in ngrams(tokens, critic.words, critic.shape) if g in critic.table)
+    vector = {gram: n * critic.table[gram][0] for gram, n in counts.items()}
+    size = math.sqrt(sum(v * v for v in vector.values())) or 1.0
+    wanted = critic.intercept + sum(v * critic.table[g][1] / size for g, v in vector.items())
+    assert score == pytest.approx(wanted, abs=1e-9)
+    assert [token for token, _ in explain(critic, text)[1:]] == tokens
+
+
+@settings(max_examples=25)
+@given(TEXTS, st.sampled_from([("„", '"'), (" – ", " — "), ("ß", "ss")]))
+def test_forms_of_signs_are_no_matter(text, pair):
+    critic, (one, other) = load_critic("de"), pair
+    text = f"Ja {one} gut {text.replace(chr(0x301), '')}"
+    assert score_critic(critic, text) == score_critic(critic, text.replace(one, other))
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.verifies("Lower bound of total variation", by="hand")
+def test_the_bound_by_hand():
+    """Three of four originals and both translations are told: 3/4 + 2/2 - 1."""
+    rng = np.random.default_rng(0)
+    found = tv_lower_bound([1, 2, -1, 3], [-1, -2], (list("abcd"), list("ef")), rng)
+    assert (found.bound.value, found.accuracy) == (0.75, 0.875)
+    assert (found.n_r, found.n_q, found.bound.n_docs) == (4, 2, 6)
+    worse = tv_lower_bound([-1, -2, 1], [1, 2, -1], (list("abc"), list("def")), rng)
+    assert (worse.bound.value, worse.bound.low) == (0, 0)
+
+
+SIGNS = st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=12)
+
+
+@pytest.mark.verifies("Lower bound of total variation", by="property")
+@settings(max_examples=25)
+@given(SIGNS, SIGNS)
+def test_the_bound_is_no_more_than_the_total_variation_of_the_samples(r, q):
+    clusters = ([f"r{i}" for i in range(len(r))], [f"q{i}" for i in range(len(q))])
+    found = tv_lower_bound(r, q, clusters, np.random.default_rng(1))
+    of_samples = abs(np.mean(np.array(r) > 0) - np.mean(np.array(q) > 0))
+    assert 0 <= found.bound.value <= of_samples + 1e-12
+    assert 0 <= found.bound.low <= found.bound.high <= 1
+
+
+@pytest.mark.verifies(
+    "Lower bound of total variation",
+    by="foreign",
+    of="the total variation of two normals, by scipy",
+)
+def test_the_interval_covers_a_known_gap():
+    """q = N(0, 1), r = N(1, 1), the best critic x - 1/2: TV = 2 Φ(1/2) - 1. Documents of three equal texts."""
+    rng, hits = np.random.default_rng(5), 0
+    tv = 2 * stats.norm.cdf(0.5) - 1
+    docs = np.repeat(np.arange(60), 3)
+    clusters = [f"r{d}" for d in docs], [f"q{d}" for d in docs]
+    for _ in range(100):
+        r, q = (np.repeat(rng.normal(mean, 1, 60), 3) - 0.5 for mean in (1, 0))
+        found = tv_lower_bound(r, q, clusters, rng)
+        hits += found.bound.low <= tv <= found.bound.high
+    assert hits >= 88
+
+
+SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=9)
+
+
+@settings(max_examples=25)
+@given(SCORES, SCORES)
+@pytest.mark.verifies("AUC", by="property")
+def test_the_auc_counts_pairs(r, q):
+    pairs = [(a > b) + (a == b) / 2 for a, b in itertools.product(r, q)]
+    assert auc(r, q) == pytest.approx(np.mean(pairs))
+
+
+@pytest.mark.verifies("AUC", by="foreign", of="scipy.stats.mannwhitneyu")
+@pytest.mark.verifies("Reliability", by="foreign", of="scipy.stats.binned_statistic")
+def test_the_figures_are_scipys():
+    rng = np.random.default_rng(7)
+    r, q = rng.normal(0.5, 1, 200), rng.normal(0, 1, 200)
+    assert auc(r, q) == pytest.approx(stats.mannwhitneyu(r, q).statistic / 200**2)
+    scores, native = np.concatenate([r, q]), np.repeat([1.0, 0.0], 200)
+    ranks, bins = stats.rankdata(scores) - 1, {"bins": 4, "range": (0, 400)}
+    shares = stats.binned_statistic(ranks, native, **bins).statistic
+    said = stats.binned_statistic(ranks, 1 / (1 + np.exp(-scores)), **bins).statistic
+    found = np.array(reliability(r, q, bins=4))
+    assert found[:, 0] == pytest.approx(said, abs=6e-4)
+    assert found[:, 1] == pytest.approx(shares, abs=6e-4)
+
+
+@pytest.mark.verifies("Reliability", by="property")
+def test_calibrated_scores_are_reliable():
+    rng = np.random.default_rng(6)
+    r, q = rng.normal(1, math.sqrt(2), 40_000), rng.normal(-1, math.sqrt(2), 10_000)  # log r/q = x
+    for said, share, n in reliability(r, q, bins=5):
+        assert share == pytest.approx(said, abs=0.02)
+        assert n == 10_000
+
+
+def test_a_class_without_scores_is_refused():
+    with pytest.raises(DataError, match="translations"):
+        tv_lower_bound([1.0, 2.0], [np.nan], (["a", "b"], ["c"]), np.random.default_rng(0))
+    with pytest.raises(DataError):
+        auc([1.0], [])
+
+
+# -- with a language model ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return load_lm("de-small")
+
+
+@pytest.mark.neural
+@pytest.mark.verifies("Critic with a language model", by="hand")
+def test_a_combined_score_is_the_weighted_sum(lm):
+    c, texts = load_combination("de"), [*SENTENCES, "42", ""]
+    critic = naturalness_metric("critic", "de").score_segments(texts)
+    lpp = naturalness_metric("lpp", "de", lm).score_segments(texts)
+    together = naturalness_metric("critic+lpp", "de", lm)
+    expected = c.critic_weight * critic - c.lpp_weight * lpp + c.intercept
+    np.testing.assert_allclose(together.score_segments(texts), expected)
+    assert np.isnan(expected).tolist() == [False] * 3 + [True] * 2
+    weights = f"{c.critic_weight:g}*critic-{c.lpp_weight:g}*lpp{c.intercept:+g}"
+    assert together.signature.startswith(f"critic+lpp|{weights}|critic|")
+    assert lm.revision in together.signature
+
+
+@pytest.mark.neural
+@pytest.mark.verifies("Critic with a language model", by="property")
+def test_the_combination_prefers_sentences_to_their_shuffled_words(lm):
+    rng, texts = np.random.default_rng(1), load_mono("teaching")[:40]
+    worse = [" ".join(rng.permutation(text.split())) for text in texts]
+    metric = combination_metric(load_combination("de"), lm, "de")
+    assert np.mean(metric.score_segments(texts) > metric.score_segments(worse)) > 0.8
+
+
+@pytest.mark.verifies("Critic with a language model", by="foreign", of="figures of its training")
+def test_the_combination_has_the_weights_of_its_file():
+    facts = json.loads((bundled("critic/de") / "combination.json").read_text("utf-8"))
+    c = load_combination("de")
+    assert (c.critic_weight, c.lpp_weight, c.lm) == (0.8686, 0.9329, "de-small@b08b856611b8")
+    assert (c.intercept, c.critic.revision) == (facts["intercept"], facts["critic"])
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("facts.json", lambda data: b"{"),
+        ("facts.json", lambda data: b'{"language": "de"}'),
+        ("critic.tsv.xz", lambda data: b"kind\n"),
+        ("critic.tsv.xz", lambda data: data[:-9]),
+        ("critic.tsv.xz", lambda data: lzma.compress(lzma.decompress(data)[:-40])),
+        (
+            "critic.tsv.xz",
+            lambda data: lzma.compress(b"kind\tt\ti\tw\nword\tdas\t\t\nngram\tdas\t1\tnan\n"),
+        ),
+        ("combination.json", lambda data: b"{}"),
+        ("combination.json", lambda data: data.replace(b"0.8686", b"-0.5")),
+        ("combination.json", lambda data: data.replace(b"313a916e72cf", b"0")),
+        ("combination.json", None),
+    ],
+)
+def test_damaged_folders_are_refused(tmp_path, name, damage):
+    folder = shutil.copytree(bundled("critic/de"), tmp_path / "mine")
+    if damage is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(damage((folder / name).read_bytes()))
+    with pytest.raises(DataError, match=name if name.startswith("comb") else "mine"):
+        load_combination(folder)
+
+
+def test_other_languages_and_names_are_refused(critic, tmp_path):
+    from types import SimpleNamespace
+
+    for call in (
+        lambda: critic_metric(critic, "cs"),
+        lambda: load_critic("cs"),
+        lambda: combination_metric(
+            load_combination("de"),
+            SimpleNamespace(name="m", revision="0", language=None, signature=lambda eos: "lpp|"),
+        ),
+    ):
+        with pytest.raises(DataError):
+            call()
+    assert naturalness_metric("critic", "de_AT").signature == critic.signature
+
+
+def test_a_folder_named_like_the_language_is_not_the_bundled_critic(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(bundled("critic/en"), "de")
+    assert find_critic("de") == bundled("critic/de")
+    assert load_critic(Path("de")).language == "en"
+    with pytest.raises(DataError, match="en"):
+        naturalness_metric("critic:de", "de")
+
+
+def test_texts_without_a_word_are_nan_with_a_note(capsys, critic):
+    values = critic_metric(critic, "de").score_segments(["Ja, ja.", "", "12 …", "?"])
+    assert np.isnan(values).tolist() == [False, True, True, True]
+    assert "3 of 4 texts have no word" in capsys.readouterr().err
+
+
+def test_it_is_an_axis_of_a_plane(critic):
+    test = load("teaching")
+    chrf = accuracy_metric("chrf", "de", test.n_refs)
+    plane = system_plane(test, chrf, critic_metric(critic, "de"))
+    assert plane.naturalness.signature == critic.signature
+
+
+# -- the bundled critics -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", ["de", "en"])
+def test_the_card_of_a_bundled_critic_has_its_figures(lang):
+    folder, critic = bundled(f"critic/{lang}"), load_critic(lang)
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    facts = json.loads((folder / "facts.json").read_text("utf-8"))
+    for number in (facts["originals"], sum(facts["translations"].values()), facts["ngrams"]):
+        assert f"{number:,}" in card
+    bound = facts["tv_lower_bound"]
+    assert f"{bound['bound']:.3f} ({bound['low']:.3f} to {bound['high']:.3f})" in card
+    assert f"AUC {facts['auc']:.3f}" in card
+    cands = load_candidates("teaching" if lang == "de" else "teaching/de-en")
+    by = {}
+    for text, tag in zip(cands.texts, cands.tags, strict=True):
+        by.setdefault(tag, []).append(score_critic(critic, text))
+    by = {tag: np.array(scores) for tag, scores in by.items()}
+    rows = re.findall(r"^\| ([a-z0-9-]+) > ([a-z0-9-]+) \| (\d+) of 52 \|", card, re.M)
+    assert len(rows) >= 5
+    for high, low, wins in rows:
+        assert (by[high] > by[low]).sum() == int(wins), (high, low)

@@ -1,0 +1,277 @@
+"""Lexical measures against the library lexicalrichness, by hand and by properties; the jackknife by simulation."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lexicalrichness import LexicalRichness
+from scipy import stats
+
+from anhelpers.accuracy.surface import surface_metric
+from anhelpers.data.schema import TestSet
+from anhelpers.errors import DataError, UnknownName
+from anhelpers.naturalness import lexical
+from anhelpers.naturalness.lexical import (
+    MEASURES,
+    jackknife,
+    lexical_metric,
+    lexical_table,
+    words,
+)
+from anhelpers.plane import metric_axis
+from anhelpers.scoring import segment_rows, system_rows
+
+TOKENS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=80)
+FEW_TYPES = words("The cat sat on the mat, and the dog sat on the cat.")
+
+
+def foreign(tokens):
+    return LexicalRichness(list(tokens), preprocessor=None, tokenizer=None)
+
+
+@pytest.mark.verifies(
+    "Type-token ratio",
+    "MATTR",
+    "MTLD",
+    "Yule's I",
+    "Yule's K",
+    "Simpson's index",
+    by="foreign",
+    of="lexicalrichness",
+)
+@settings(max_examples=25)
+@given(TOKENS, st.integers(1, 20), st.sampled_from([0.5, 0.66, 0.72, 0.9]))
+def test_every_measure_agrees_with_lexicalrichness(tokens, window, threshold):
+    theirs, repeated = foreign(tokens), len(set(tokens)) < len(tokens)
+    assert lexical.ttr(tokens) == theirs.ttr
+    if window <= len(tokens):
+        assert lexical.mattr(tokens, window) == pytest.approx(theirs.mattr(window), rel=1e-14)
+    if repeated:  # else theirs takes one factor, and a division by 0
+        assert lexical.mtld(tokens, threshold) == pytest.approx(theirs.mtld(threshold), rel=1e-14)
+        assert lexical.yules_i(tokens) == pytest.approx(theirs.yulei, rel=1e-14)
+    assert lexical.yules_k(tokens) == pytest.approx(theirs.yulek, rel=1e-12, abs=1e-9)
+    if len(tokens) > 1:  # theirs draws two tokens without replacement
+        n, drawn = len(tokens), 1 - lexical.simpson(tokens)
+        assert (n * drawn - 1) / (n - 1) == pytest.approx(theirs.simpsond, abs=1e-14)
+
+
+@pytest.mark.verifies(
+    "Type-token ratio",
+    "MATTR",
+    "MTLD",
+    "Yule's I",
+    "Yule's K",
+    "Shannon entropy of words",
+    "Simpson's index",
+    by="property",
+)
+@settings(max_examples=25)
+@given(TOKENS)
+def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
+    types = len(set(tokens))
+    assert 0 < lexical.ttr(tokens) <= 1
+    assert 0 <= lexical.simpson(tokens) <= 1 - 1 / types + 1e-15
+    assert 0 <= lexical.shannon(tokens) <= math.log(types) + 1e-14
+    assert lexical.yules_k(tokens) >= 0
+    renamed, as_numbers = [f"new {t}" for t in tokens], np.array([ord(t) for t in tokens])
+    for measure in MEASURES.values():
+        values = [measure.of(t) for t in (tokens, renamed, as_numbers)]
+        np.testing.assert_array_equal(values[1:], [values[0]] * 2)
+    share = np.bincount([ord(t) for t in tokens]) / len(tokens)
+    share = share[share > 0]
+    assert lexical.shannon(tokens) == pytest.approx(-(share * np.log(share)).sum(), abs=1e-14)
+
+
+@pytest.mark.verifies(
+    "Type-token ratio", "Shannon entropy of words", "Simpson's index", by="property"
+)
+@settings(max_examples=25)
+@given(TOKENS, st.integers(2, 4))
+def test_what_repetition_does(tokens, times):
+    """Reading a text again: fewer types per token, the same distribution of words."""
+    assert lexical.ttr(tokens * times) == pytest.approx(lexical.ttr(tokens) / times)
+    assert lexical.shannon(tokens * times) == pytest.approx(lexical.shannon(tokens), abs=1e-12)
+    assert lexical.simpson(tokens * times) == pytest.approx(lexical.simpson(tokens), abs=1e-12)
+
+
+@pytest.mark.verifies(
+    "Type-token ratio",
+    "MATTR",
+    "Yule's I",
+    "Yule's K",
+    "Shannon entropy of words",
+    "Simpson's index",
+    by="hand",
+)
+def test_by_hand():
+    """the 4, cat sat on 2, mat and dog 1: N = 13, V = 7, Σ f² = 16 + 12 + 3 = 31."""
+    assert lexical.ttr(FEW_TYPES) == 7 / 13
+    assert lexical.yules_i(FEW_TYPES) == 49 / 24
+    assert lexical.yules_k(FEW_TYPES) == pytest.approx(1e4 * 18 / 169, rel=1e-15)
+    assert lexical.simpson(FEW_TYPES) == pytest.approx(1 - 31 / 169, rel=1e-15)
+    entropy = math.log(13) - (4 * math.log(4) + 6 * math.log(2)) / 13
+    assert lexical.shannon(FEW_TYPES) == pytest.approx(entropy, rel=1e-15)
+    assert lexical.mattr(list("aabc"), 3) == pytest.approx((2 / 3 + 3 / 3) / 2, rel=1e-15)
+
+
+@pytest.mark.verifies("MTLD", by="hand")
+def test_mtld_by_hand():
+    """Forward a a (1/2) | b c d c (3/4, half a factor): 6 / 1.5. Backward c d c b a a (4/6, 2/3 of a factor): 9."""
+    assert lexical.mtld(list("aabcdc"), 0.5) == pytest.approx((4 + 9) / 2, rel=1e-15)
+
+
+@pytest.mark.verifies(
+    "MTLD", by="foreign", of="lexicalrichness, where a ratio is the threshold itself"
+)
+def test_a_factor_of_mtld_ends_at_the_threshold_and_not_only_below_it():
+    """18 words, the last of them 7 times more: 18/25 is 0.72. By ≤ each such run is a factor; by < reading goes on."""
+    tokens = [word for k in (0, 18) for word in [*range(k, k + 18), *[k + 17] * 7]]
+    assert lexical.mtld(tokens) == foreign(tokens).mtld()
+    assert lexical.mtld(tokens) != lexical.mtld(tokens, np.nextafter(lexical.THRESHOLD, 0))
+    assert lexical_metric("mtld", "de").signature.startswith("mtld|threshold:≤0.72|tok:")
+
+
+def test_what_is_not_defined_is_nan():
+    for tokens in ([], np.array([], dtype=int)):
+        assert all(np.isnan(measure.of(tokens)) for measure in MEASURES.values())
+    distinct = list("abc")
+    assert np.isnan(
+        [lexical.mtld(distinct), lexical.yules_i(distinct), lexical.mattr(distinct, 4)]
+    ).all()
+    assert (lexical.yules_k(distinct), lexical.ttr(distinct), lexical.shannon(["a"])) == (0, 1, 0)
+
+
+def test_wrong_arguments_are_refused():
+    for call in (
+        lambda: lexical.ttr("a text"),
+        lambda: lexical.mattr(["a"], 0),
+        lambda: lexical_metric("ttr", "th"),
+        lambda: lexical_metric("matr", "de"),
+    ):
+        with pytest.raises((DataError, UnknownName)):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Die U-Bahn, 3,5 km; snake_case!", ["die", "u", "bahn", "3", "5", "km", "snake", "case"]),
+        ("d’Été l'été 'n' rock'n'roll", ["d'été", "l'été", "n", "rock'n'roll"]),
+        ("e\u0301te\u0301", ["été"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("漢字・カナ々 ok 𠀀", ["漢", "字", "カ", "ナ", "々", "ok", "𠀀"]),
+        ("🙂 — … ¿?", []),
+    ],
+)
+def test_words(text, expected):
+    assert words(text) == expected
+
+
+@settings(max_examples=25)
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_words_of_two_lines_are_those_of_each(one, other):
+    assert words(f"{one}\n{other}") == words(one) + words(other)
+
+
+def zipf(rng, n_docs):
+    """Documents of 20 to 60 words, each document with words that it prefers."""
+    p = 1 / np.arange(1, 401)
+    docs = []
+    for _ in range(n_docs):
+        prefer = p * rng.gamma(0.5, size=400)
+        docs.append(rng.choice(400, int(rng.integers(20, 60)), p=prefer / prefer.sum()))
+    return docs
+
+
+@pytest.mark.verifies("Jackknife over documents", by="property")
+@pytest.mark.parametrize("name", ["ttr", "mattr", "yules_k", "shannon", "simpson"])
+def test_the_jackknife_error_is_the_spread_over_corpora_or_a_little_more(name):
+    rng, measure = np.random.default_rng(8), MEASURES[name].of
+    drawn = [jackknife(measure, zipf(rng, 30)) for _ in range(120)]
+    spread, told = np.std([d[0] for d in drawn], ddof=1), np.mean([d[1] for d in drawn])
+    assert 0.85 < told / spread < 1.4
+
+
+@pytest.mark.verifies("Jackknife over documents", by="hand")
+def test_the_jackknife_is_its_formula():
+    docs = [list("aab"), list("bcd"), [], list("ade")]
+    value, se, m = jackknife(lexical.ttr, docs)
+    left_out = [5 / 6, 4 / 6, 4 / 6]
+    assert (value, m) == (5 / 9, 3)
+    assert se == pytest.approx(
+        math.sqrt(2 / 3 * sum((t - np.mean(left_out)) ** 2 for t in left_out)), abs=1e-15
+    )
+    assert np.isnan(jackknife(lexical.ttr, docs[:1])[1])
+    # without the first nothing is repeated
+    assert np.isnan(jackknife(lexical.mtld, [["a", "a"], ["b"]])[1])
+
+
+def corpus(lp="en-de", docs=("x", "x", "y", "y")):
+    texts = {
+        "A": ("Das Haus, das Haus.", "Ein Hund.", "", "Das Haus."),
+        "B": ("Eins zwei.", "drei", "vier", "fünf"),
+    }
+    return TestSet("t", lp, ("a", "b", "c", "d"), {}, texts, docs)
+
+
+def test_the_table_is_tidy_with_intervals_by_documents():
+    table = lexical_table(corpus(), ["ttr", "yules_i", "yules_k"])
+    wanted = "system measure value se low high n_tokens n_types n_docs unit direction signature"
+    assert " ".join(table.columns) == wanted
+    rows = table.set_index(["system", "measure"])
+    a = rows.loc["A", "ttr"]
+    assert (a.value, a.n_tokens, a.n_types, a.n_docs, a.unit) == (4 / 8, 8, 4, 2, "types per token")
+    assert a.se == pytest.approx(math.sqrt(0.5 * 2 * ((1 - 4 / 6) / 2) ** 2))
+    assert (a.value - a.low) / a.se == pytest.approx(stats.t.ppf(0.975, 1), rel=1e-6)
+    assert rows.direction.tolist()[:3] == ["higher is more diverse"] * 2 + ["lower is more diverse"]
+    assert np.isnan(rows.loc["B", "yules_i"].value)
+    assert a.signature.startswith("ttr|tok:nfc-lower-words-cjkchars|lang:de|anhelpers:")
+    with pytest.raises(UnknownName, match="did you mean 'mattr'"):
+        lexical_table(corpus(), ["matr"])
+
+
+def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
+    metric = lexical_metric("ttr", "de")
+    for level in ("corpus", "segment-mean", "both"):
+        table = system_rows(corpus(), [metric], level)
+        assert table[["system", "level", "value", "n"]].values.tolist() == [
+            ["A", "corpus", 0.5, 3],
+            ["B", "corpus", 1, 4],
+        ]
+        assert table.unit[0] == "types per token (higher is more diverse)"
+    for refused in (
+        lambda: segment_rows(corpus(), [metric]),
+        lambda: metric_axis(corpus(), metric),
+    ):
+        with pytest.raises(DataError, match="ttr is a measure of a whole corpus"):
+            refused()
+    axis = metric_axis(corpus(), metric, "corpus")
+    rows = axis.there.all(1)  # the segments for which both have text
+    wanted = [
+        metric.score_corpus([hyps[i] for i in np.flatnonzero(rows)])
+        for hyps in corpus().systems.values()
+    ]
+    assert axis.level == "stored"
+    assert axis.score(axis.counts[rows].sum(0)).tolist() == pytest.approx(wanted)
+    assert not axis.there[~rows].any()
+    assert surface_metric("chrf", "de").scale.endswith("(higher is better)")
+
+
+@pytest.mark.verifies("Shannon entropy of words", by="foreign", of="scipy")
+@given(TOKENS)
+def test_entropies_are_scipys(tokens):
+    wanted = stats.entropy(list(Counter(tokens).values()))
+    assert lexical.shannon(tokens) == pytest.approx(wanted, abs=1e-14)
+
+
+@pytest.mark.verifies("Jackknife over documents", by="foreign", of="scipy")
+def test_the_jackknife_of_a_mean_has_scipys_standard_error():
+    """A measure is given words as numbers in their order of appearance; the share of number 1 is a mean."""
+    docs = [[0]] * 13 + [[1]] * 7
+    value, se, n = jackknife(np.mean, docs)
+    assert (value, n) == (np.mean(docs), 20)
+    assert se == pytest.approx(stats.sem([k for (k,) in docs]), rel=1e-12)
