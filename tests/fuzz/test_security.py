@@ -12,7 +12,6 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import anhelpers
