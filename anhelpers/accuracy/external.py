@@ -34,7 +34,7 @@ from ..data.rating_join import join_ratings
 from ..data.ratings import Ratings, read_ratings
 from ..data.schema import TestSet
 from ..data.sets import SETS, find_file, ratings_file
-from ..errors import DataError, UnknownName
+from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
 
@@ -130,10 +130,10 @@ def _stored(name: str, kind: str, place: str) -> Metric:
 def _said(path: Path, called: str) -> Family | None:
     """Unit and direction in a table's column unit, such as "edits (lower is better)"."""
     table = read_table(path, {})
-    rows = table[table.metric == called] if "metric" in table else table
-    if rows.empty:
-        raise UnknownName(f"metric of {path.name}", called, {*table.get("metric", ())})
-    unit = rows.unit.iloc[0] if "unit" in rows else ""
+    if "metric" in table:
+        checks.one_of(called, {*table.metric}, f"metric of {path.name}")
+        table = table[table.metric == called]
+    unit = table.unit.iloc[0] if "unit" in table and len(table) else ""
     match = re.fullmatch(r"(?P<unit>.*) \((?P<way>higher|lower) is .*\)", unit)
     if match is None:
         return None

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import DataError, UnknownName
+from .. import checks
+from ..errors import DataError
 from ..metrics import Given
 from .io import read_jsonl, read_table, stem_of
 from .languages import known_code, short_code, split_pair
@@ -201,9 +202,7 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
 
 def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd.DataFrame:
     """The rows with one name; UnknownName lists the others."""
-    if not (names == wanted).any():
-        raise UnknownName(kind, wanted, {*names})
-    return table[names == wanted]
+    return table[names == checks.one_of(wanted, {*names}, kind)]
 
 
 def _checked(table: pd.DataFrame, test: TestSet, path: str | PathLike) -> pd.DataFrame:
@@ -303,8 +302,7 @@ def read_wmt25(folder: str | PathLike, lp: str, *, name: str = "") -> TestSet:
     ------
     UnknownName : no such language pair. DataError : systems differ in their documents or paragraphs.
     """
-    if lp not in (pairs := wmt25_pairs(folder)):
-        raise UnknownName("language pair", lp, pairs)
+    checks.one_of(lp, wmt25_pairs(folder), "language pair")
     texts: dict[str, dict[str, list[str]]] = {}
     for path in sorted(Path(folder, "systems").glob("*.jsonl")):
         rows = [
@@ -357,13 +355,12 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
             )
             if _pair(doc) != test.lp:
                 continue
-            if metric not in row["metric_scores"]:
-                raise UnknownName(f"metric of {path.name}", metric, row["metric_scores"])
-            values = row["metric_scores"][metric]
+            stored, n = row.get("metric_scores", {}), len(at.get(doc, ()))
+            values = stored[checks.one_of(metric, stored, f"metric of {path.name}")]
             values = values if isinstance(values, list) else [values]
-            if len(values) != len(at.get(doc, ())):
-                n = len(at.get(doc, ()))
-                raise DataError(f"{doc:.60}: got {len(values)} scores, expected {n}.", path, line)
+            numbers = all(value is None or isinstance(value, int | float) for value in values)
+            if len(values) != n or not numbers:
+                raise DataError(f"{doc:.60}: got {values!s:.40}, expected {n} scores.", path, line)
             rows += zip([stem_of(path)] * len(values), at[doc], values, strict=True)
     return pd.DataFrame(rows, columns=["system", "segment", "value"]).astype({"value": float})
 

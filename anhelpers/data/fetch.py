@@ -14,10 +14,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-from ..checks import local_path
-from ..errors import AnhelpersError, DataError, UnknownName
+from ..checks import local_path, one_of
+from ..errors import AnhelpersError, DataError
 from ..progress import progress
-from .languages import NAMES
 
 CACHE, DATA = "ANHELPERS_CACHE", "ANHELPERS_DATA"
 """Environment variables: the folder of downloads, and a folder of data sets that the package may not bundle."""
@@ -26,7 +25,7 @@ MIRROR, OFFLINE = "ANHELPERS_MIRROR", "ANHELPERS_OFFLINE"
 GITHUB = "https://raw.githubusercontent.com"
 
 
-class RemoteFile(NamedTuple):
+class _RemoteFile(NamedTuple):
     """One file of a public git repository, a row of the manifest; without sha256 the git blob id counts."""
 
     dataset: str
@@ -51,23 +50,9 @@ def bundled(name: str) -> Path:
     if wanted.is_absolute() or ".." in wanted.parts:
         raise DataError(f"bundled file: got '{name}', expected a relative path.")
     path = root / wanted
-    if not path.exists():
-        beside = path.parent if path.parent.is_dir() else root
-        raise UnknownName("bundled file", path.name, (p.name for p in beside.iterdir()))
+    beside = path.parent if path.parent.is_dir() else root
+    one_of(path.name, [p.name for p in beside.iterdir()], "bundled file")
     return path
-
-
-def bundled_too(file: str, lang: str, called: str) -> str:
-    """Return the part of an error message that names a bundled model for a language; "" if there is none.
-
-    >>> bundled_too("critic/en", "en", "critic"), bundled_too("critic/cs", "cs", "critic")
-    ('for English there is a bundled one: critic; or ', '')
-    """
-    try:
-        bundled(file)
-    except (UnknownName, DataError):
-        return ""
-    return f"for {NAMES.get(lang, lang)} there is a bundled one: {called}; or "
 
 
 @cache
@@ -94,14 +79,14 @@ def cache_folder() -> Path:
     return local_path(named) if named else user_cache_path("anhelpers", appauthor=False)
 
 
-def remote_files(name: str) -> list[RemoteFile]:
+def remote_files(name: str) -> list[_RemoteFile]:
     """Return the downloadable files of a data set; empty if there are none."""
     with bundled("manifest.tsv").open(encoding="utf-8", newline="") as file:
-        rows = map(RemoteFile._make, csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+        rows = map(_RemoteFile._make, csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
         return [row for row in rows if row.dataset == name]
 
 
-def download(rows: Iterable[RemoteFile], what: str) -> None:
+def download(rows: Iterable[_RemoteFile], what: str) -> None:
     """Download the files that are missing or damaged in `cache_folder`, and verify their checksums.
 
     Parameters
@@ -113,7 +98,7 @@ def download(rows: Iterable[RemoteFile], what: str) -> None:
     ------
     DataError : a file is missing and ANHELPERS_OFFLINE is set. AnhelpersError : no network, or wrong bytes.
     """
-    import pooch
+    import pooch  # type: ignore[import-untyped]
 
     pooch.get_logger().setLevel("WARNING")
     base, root = os.environ.get(MIRROR, "").strip().rstrip("/") or GITHUB, cache_folder()
@@ -144,7 +129,7 @@ def download(rows: Iterable[RemoteFile], what: str) -> None:
             step(1)
 
 
-def _intact(path: Path, row: RemoteFile) -> bool:
+def _intact(path: Path, row: _RemoteFile) -> bool:
     """Whether a file exists and has the checksum of the manifest."""
     if not path.is_file():
         return False

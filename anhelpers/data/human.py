@@ -84,12 +84,12 @@ def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataF
     named = test.name in SETS and whereabouts(test.name) is not None
     whole = load(test.name) if named else test
     ratings = pd.concat(
-        [_with_segments(read_export(path, kind, test.lp), whole, path) for path in paths]
+        [_with_segments(_read_export(path, kind, test.lp), whole, path) for path in paths]
     )
     return within(whole, test, ratings[["system", "segment", "value", "rater"]])
 
 
-def read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
+def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
     """Read the ratings of one language pair from an export of Appraise.
 
     Controls, tutorials, ratings of whole documents and repeated rows are left out. The index counts rows from 0.

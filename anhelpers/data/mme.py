@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import DataError, UnknownName
+from ..errors import DataError
 from .fields import NO_TRANSLATION
 from .io import read_lines, write_atomic
 from .plain import is_canary, read_parallel
@@ -74,7 +74,7 @@ def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -
     """
     files = find_2024(Path(folder), lp)
     if not files.src.exists():
-        raise UnknownName("language pair", lp, language_pairs(folder))
+        checks.one_of(lp, language_pairs(folder), "language pair")
     name = f"{Path(folder).resolve().name}/{lp}"
     test = read_parallel(name, lp, files, categories_of(name, Path(folder), files))
     return with_default_reference(test, reference)
@@ -121,7 +121,7 @@ def read_mme_scores(
         kind = "human" if ref is None else "metric"
         stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
         known = [s.name if s.ref is None else f"{s.name}-{s.ref}" for s in stored]
-        raise UnknownName(f"{kind} score", f"{metric}-{ref}" if ref else metric, known)
+        checks.one_of(f"{metric}-{ref}" if ref else metric, known, f"{kind} score")
     scores: dict[str, list[float]] = {}
     for number, line in enumerate(read_lines(path), 1):
         system, *value = line.rsplit(None, 1) or [""]
@@ -174,12 +174,8 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
             if getattr(stored, kind) != getattr(test, kind):
                 raise DataError(f"has another {lp} (other {kind}). Write to a new folder.", folder)
         return folder
-    for form, names in (
-        (_REFERENCE, test.refs),
-        (_NAME, (*test.systems, *test.docs, *test.domains, *test.lp.split("-"))),
-    ):
-        if bad := next((name for name in names if not form.fullmatch(name) or name == "und"), None):
-            raise DataError(f"name '{bad}' is not possible in mt-metrics-eval. Rename it.")
+    _check_names(_REFERENCE, test.refs)
+    _check_names(_NAME, (*test.systems, *test.docs, *test.domains, *lp.split("-")))
     docs = [f"{domain}\t{doc}" for domain, doc in zip(test.domains, test.docs, strict=True)]
     files: dict[str, Sequence[str]] = {
         f"references/{lp}.{ref}.txt": [text or NO_TRANSLATION for text in texts]
@@ -237,18 +233,20 @@ def write_mme_scores(
     shape = (len(sources) - len(above), len(systems)) if level == "seg" else (len(systems),)
     if values.shape != shape or np.isinf(values).any() or len({*systems}) < len(systems):
         raise DataError(f"{metric}: got shape {values.shape}, expected finite scores {shape}.")
-    if not _NAME.fullmatch(metric):
-        raise DataError(f"name '{metric}' is not possible in mt-metrics-eval. Rename it.")
+    _check_names(_NAME, [metric])
     columns = zip(systems, values.T.reshape(len(systems), -1).tolist(), strict=True)
     rows = [(system, x) for system, column in columns for x in [*above, *column]]
     lines = [f"{system}\t{'None' if np.isnan(x) else repr(x)}" for system, x in rows]
     return _write(_score_path(folder, lp, metric, ref, level), lines)
 
 
+def _check_names(form: re.Pattern[str], names: Iterable[str]) -> None:
+    """Raise a DataError for a name that the layout cannot hold, such as an undetermined language."""
+    if bad := next((name for name in names if not form.fullmatch(name) or name == "und"), None):
+        raise DataError(f"name '{bad}' is not possible in mt-metrics-eval. Rename it.")
+
+
 def _write(path: Path, lines: Sequence[str]) -> Path:
     """Write lines to a file, and make its folder."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be made ({error.strerror}).", path.parent) from error
+    path.parent.mkdir(parents=True, exist_ok=True)
     return write_atomic(path, "".join(f"{line}\n" for line in lines))

@@ -19,11 +19,10 @@ from ..progress import note
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .external import is_wmt25, read_wmt25, wmt25_pairs
 from .fetch import bundled, cache_folder, download, remote_files, shared_data
+from .io import read_bytes, read_lines, suffix_of
 from .languages import short_code
-from .lines import read_bytes, read_lines, table_lines
 from .markup import read_marked, whole_set
 from .mme import is_mme, read_mme
-from .packed import suffix_of
 from .plain import checked
 from .schema import CandidateSet, TestSet
 from .wmt import language_pairs, read_wmt
@@ -280,7 +279,7 @@ def minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
 def own_file(folder: str | PathLike, name: str) -> Path | None:
     """Return a file of a folder; None if it is missing, or a .tsv with nothing below its header."""
     path = Path(folder) / name
-    filled = os.path.isfile(path) and len(table_lines(path)) > (path.suffix == ".tsv")
+    filled = os.path.isfile(path) and len(read_lines(path)) > (path.suffix == ".tsv")
     return path if filled else None
 
 

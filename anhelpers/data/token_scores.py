@@ -151,10 +151,9 @@ def _total(scores: Sequence[object], per_token: bool, path: str | PathLike, line
     """The sum of a sentence's scores, in the file's unit; nan for a missing sum."""
     for score in scores:
         number = isinstance(score, int | float) and not isinstance(score, bool)
-        if not number or math.isinf(score) or (math.isnan(score) and per_token):  # type: ignore[arg-type]
-            raise DataError(f"got {score!r:.40}, expected a finite log-probability.", path, line)
-        if score > ROUNDING:  # type: ignore[operator]
-            raise DataError(f"got {score:g}, expected at most 0. Turn the sign?", path, line)
+        missing = number and math.isnan(score) and not per_token  # type: ignore[arg-type]
+        if not number or not (missing or -math.inf < score <= ROUNDING):  # type: ignore[operator]
+            raise DataError(f"got {score!r:.40}, expected a log-probability ≤ 0.", path, line)
     return min(0.0, math.fsum(scores)) if scores else math.nan  # type: ignore[arg-type]
 
 
@@ -230,8 +229,8 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScor
     for line, text in enumerate(lines, 1):
         if match := _FAIRSEQ.fullmatch(text):
             kind, key = match[1], int(match[2])
-            if kind == "P" and key in found["P"]:
-                raise DataError(f"sentence {key} has a second score. Give one log.", path, line)
+            if kind == "P" and (key in found["P"] or not match[3].split()):
+                raise DataError(f"sentence {key} has no score, or two.", path, line)
             found[kind][key] = line, match[3]
     if not found["P"] or max(found["P"]) > 1_000_000 + 2 * len(found["P"]):
         raise DataError("no lines P-<id> with scores, or an id is malformed.", path)
@@ -240,8 +239,6 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScor
         line, text = found["P"].get(key, (0, ""))
         scores = list(_floats(text, path, line))
         words = found["H"].get(key, (0, ""))[1].split("\t")[-1].split()
-        if line and not scores:
-            raise DataError(f"sentence {key} has no scores.", path, line)
         sums.append(_total(scores, True, path, line))
         fits = words and len(words) + 1 == len(scores)
         tokens.append((*map(sys.intern, words), "</s>") if fits else len(scores) or None)

@@ -265,7 +265,7 @@ def test_a_set_that_the_layout_cannot_hold_is_refused(tmp_path, change):
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("text")
-    with pytest.raises(DataError, match="file"):
+    with pytest.raises(OSError, match="file"):
         write_mme(SMALL, tmp_path / "file")
 
 
