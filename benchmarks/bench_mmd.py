@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import anhelpers as an
-from anhelpers.divergences.kernels import Kernel, median_bandwidth, rbf
+from anhelpers.divergences.mmd import Kernel, median_bandwidth, rbf
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, limited, not_measured, peak_bytes, seconds_of

@@ -16,7 +16,7 @@ import scipy
 from scipy.stats import multivariate_normal
 
 import anhelpers as an
-from anhelpers.divergences.normals import probit_second_moment
+from anhelpers.divergences.processes import probit_second_moment
 
 from .table import Row, beside, interleaved, peak_bytes
 

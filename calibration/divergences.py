@@ -11,11 +11,15 @@ import numpy as np
 
 from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
-from anhelpers.divergences.kernels import rbf
-from anhelpers.divergences.memed import memed_samples, memed_squared
-from anhelpers.divergences.mmd import mmd2, permutation_test
-from anhelpers.divergences.normals import folded_norm
-from anhelpers.divergences.processes import CriticProcess, estimate_distance, second_moment
+from anhelpers.divergences.mmd import mmd2, permutation_test, rbf
+from anhelpers.divergences.processes import (
+    CriticProcess,
+    estimate_distance,
+    folded_norm,
+    memed_samples,
+    memed_squared,
+    second_moment,
+)
 from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
 from anhelpers.estimate import Estimate
 from anhelpers.intervals import effective, student

@@ -1,9 +1,7 @@
 # Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
-from . import memed as memed
 from . import mmd as mmd
 from . import pmf as pmf
-from .chance import along_a_line as along_a_line
 from .critics import classification_risk as classification_risk
 from .critics import critic_distance as critic_distance
 from .critics import critic_gaps as critic_gaps
@@ -11,19 +9,21 @@ from .critics import power_mean as power_mean
 from .critics import power_mean_se as power_mean_se
 from .critics import risk_chain as risk_chain
 from .critics import sample_critic_distance as sample_critic_distance
-from .kernels import linear as linear
-from .kernels import rbf as rbf
-from .memed import log_gp_white as log_gp_white
-from .memed import memed_matrices as memed_matrices
-from .memed import memed_samples as memed_samples
-from .memed import memed_squared as memed_squared
+from .mmd import linear as linear
 from .mmd import permutation_test as permutation_test
-from .normals import bivariate_normal_cdf as bivariate_normal_cdf
-from .normals import folded_norm as folded_norm
+from .mmd import rbf as rbf
 from .processes import CriticProcess as CriticProcess
+from .processes import bivariate_normal_cdf as bivariate_normal_cdf
 from .processes import draw_critics as draw_critics
 from .processes import estimate_distance as estimate_distance
+from .processes import folded_norm as folded_norm
 from .processes import gp_distance as gp_distance
+from .processes import log_gp_white as log_gp_white
+from .processes import memed as memed
+from .processes import memed_matrices as memed_matrices
+from .processes import memed_samples as memed_samples
+from .processes import memed_squared as memed_squared
 from .processes import second_moment as second_moment
+from .samples import along_a_line as along_a_line
 from .samples import kl_from_logprobs as kl_from_logprobs
 from .samples import wasserstein_1d as wasserstein_1d

@@ -12,7 +12,7 @@ from .. import checks
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import few_clusters
-from .chance import TAIL, Chance, along_a_line, resampled
+from .samples import TAIL, Chance, along_a_line, resampled
 
 
 def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None) -> float:

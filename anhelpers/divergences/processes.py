@@ -9,14 +9,209 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
+from scipy.special import erf, gammaln, hyp1f1, ndtr, owens_t
 
 from .. import checks
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import student
 from .critics import power_mean, power_mean_se
-from .normals import folded_norm, probit_second_moment
+from .samples import PairSums, pair_noise, spread_rows
+
+# above this p or |μ|/σ the power's kink at 0 carries no weight, and sums over a grid are exact
+SADDLE = 30.0
+CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit
+
+
+def folded_norm(mu: float, sigma: float, power: float = 1) -> float:
+    """(E|σε + μ|^p)^(1/p), ε standard normal: the mean size of a normal number for p = 1, √(μ² + σ²) for p = 2.
+
+    Parameters
+    ----------
+    mu, sigma : mean and standard deviation, σ ≥ 0. For σ = 0 this is |μ|.
+    power : p in (0, ∞].
+
+    Returns
+    -------
+    float ≥ 0 in the unit of μ; for p ≥ 0.1 right to a relative 1e-12, also where the p-th moment itself overflows.
+
+    References
+    ----------
+    Flamich et al. 2025, eqs. 50 and 51; eq. 46 with μ (1 - 2Φ(-μ/σ)) in its last term, and eq. 52 as
+    σ √2 (Γ((1 + p)/2) / √π)^(1/p), of which eq. 47 is the limit.
+
+    >>> round(folded_norm(2, 0.5), 4), round(folded_norm(0, 1, 3), 4)
+    (2.0, 1.1686)
+    """
+    if not (math.isfinite(mu) and math.isfinite(sigma) and sigma >= 0 and power > 0):
+        raise DataError(
+            f"a folded normal needs finite μ, σ ≥ 0 and p > 0, got {mu}, {sigma} and {power}."
+        )
+    if sigma and math.isinf(power):
+        return math.inf
+    if sigma == 0 or sigma * CERTAIN * (1 + math.sqrt(power)) <= abs(mu):
+        return abs(mu)
+    s = abs(mu) / sigma
+    if power == 1:
+        return sigma * math.sqrt(2 / math.pi) * math.exp(-s * s / 2) + mu * float(
+            erf(mu / sigma / math.sqrt(2))
+        )
+    if power == 2:
+        return math.hypot(mu, sigma)
+    if power > SADDLE or s > SADDLE:
+        return sigma * _by_grid(s, power)
+    log_moment = (
+        gammaln((1 + power) / 2)
+        - math.log(math.pi) / 2
+        + math.log(hyp1f1(-power / 2, 0.5, -s * s / 2))
+    )
+    return sigma * math.sqrt(2) * math.exp(log_moment / power)
+
+
+def _by_grid(s: float, power: float) -> float:
+    """(E|ε + s|^p)^(1/p): sums over fine grids around the peak t = R of t^p φ(t - s), and t = L of t^p φ(t + s).
+
+    R L = p and R - L = s, so that all can be written relative to the first peak: nothing overflows or cancels.
+    """
+    spread = math.hypot(s, 2 * math.sqrt(power))
+    right, left = (spread + s) / 2, 2 * power / (spread + s)
+    total, grid = 0.0, np.arange(-128, 129) / 8
+    for peak, other in ((right, left), (left, right)):
+        width = 1 / math.hypot(1, math.sqrt(power) / peak)
+        t = width * grid[width * grid > -peak]
+        log = (
+            power * (np.log1p(t / peak) + math.log(peak / right))
+            - t * (t / 2 + other)
+            - (other**2 - left**2) / 2
+        )
+        total += float(np.exp(log).sum()) * width / 8 / math.sqrt(2 * math.pi)
+    return right * math.exp(-(left**2) / (2 * power)) * total ** (1 / power)
+
+
+# beyond: Φ is 0 or 1 in float64; within: as good as 0, the function's slope is below 0.4
+FAR, NEAR = 40.0, 1e-300
+# pairs at a time, so that what is computed on the way stays in the processor's cache
+CELLS = 1 << 16
+
+
+def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> np.ndarray:
+    """The probability that two standard normal numbers with correlation ρ are at most h and at most k.
+
+    Parameters
+    ----------
+    h, k : (...) any number, infinities too; shapes broadcast.
+    rho : (...) the correlation in [-1, 1].
+
+    Returns
+    -------
+    (...) float64 in [0, 1]. The error is below 1e-15 absolutely; far in the lower tail it is not small relatively.
+
+    Raises
+    ------
+    DataError for a nan, or a correlation outside [-1, 1].
+
+    References
+    ----------
+    Flamich et al. 2025, eq. 59. Owen 1956, Tables for computing bivariate normal probabilities, eq. 2.1.
+
+    >>> round(float(bivariate_normal_cdf(0, 0, 0.5)), 12)  # 1/4 + arcsin(1/2) / 2π = 1/3
+    0.333333333333
+    """
+    h, k, rho = (np.asarray(v, dtype=np.float64) for v in (h, k, rho))
+    if np.isnan(h).any() or np.isnan(k).any():
+        raise DataError("h and k must be numbers, got nan among them: leave those pairs out.")
+    _correlations(rho)
+    return _owen(h, k, rho, ndtr(h), ndtr(k))
+
+
+def probit_second_moment(
+    mx: ArrayLike, kxx: ArrayLike, my: ArrayLike, kyy: ArrayLike, kxy: ArrayLike
+) -> np.ndarray:
+    """C(x, y) = E[f(x) f(y)] of critics f = Φ(g) in [0, 1], where g is a Gaussian process, for all pairs of texts.
+
+    Parameters
+    ----------
+    mx, my : (N,), (M,) the mean of g at x and at y.
+    kxx, kyy : (N,), (M,) its variance there, ≥ 0.
+    kxy : (N, M) its covariance. Where x and y are the same text this is the variance, and C is E[f(x)²].
+
+    Returns
+    -------
+    (N, M) float64 in [0, 1].
+
+    Raises
+    ------
+    DataError for shapes that do not fit, a variance below 0, or a covariance that no variances like these allow.
+
+    References
+    ----------
+    Flamich et al. 2025, eq. 60.
+
+    >>> probit_second_moment([0.0], [1.0], [0.0], [1.0], [[1.0]])  # E[Φ(g)²] = 1/3: Φ(g) is uniform
+    array([[0.33333333]])
+    """
+    mx, kxx, my, kyy, kxy = (np.asarray(v, dtype=np.float64) for v in (mx, kxx, my, kyy, kxy))
+    if (
+        mx.shape != kxx.shape
+        or my.shape != kyy.shape
+        or kxy.shape != mx.shape + my.shape
+        or kxy.ndim != 2
+    ):
+        raise DataError(
+            f"shapes do not fit: mx {mx.shape}, kxx {kxx.shape}, my {my.shape}, kyy {kyy.shape}, "
+            f"kxy {kxy.shape}; they must be (N,), (N,), (M,), (M,), (N, M)."
+        )
+    if (
+        not all(np.isfinite(v).all() for v in (mx, kxx, my, kyy))
+        or (kxx < 0).any()
+        or (kyy < 0).any()
+    ):
+        raise DataError(
+            "means must be finite, and variances finite and at least 0: check the kernel's "
+            "diagonal."
+        )
+    sx, sy = np.sqrt(1 + kxx), np.sqrt(1 + kyy)
+    h, k, out = mx / sx, my / sy, np.empty(kxy.shape)
+    below_h, below_k, step = ndtr(h), ndtr(k), max(1, CELLS // max(1, len(my)))
+    for i in range(0, len(mx), step):
+        at = slice(i, i + step)
+        rho = kxy[at] / (sx[at, None] * sy)
+        _correlations(rho)
+        out[at] = _owen(h[at, None], k, rho, below_h[at, None], below_k)
+    return out
+
+
+def _correlations(rho: np.ndarray) -> None:
+    good = np.abs(rho) <= 1
+    if not good.all():
+        raise DataError(
+            f"a correlation must be in [-1, 1], got {rho[~good].flat[0]}: the kernel is not "
+            "positive."
+        )
+
+
+def _owen(
+    h: np.ndarray, k: np.ndarray, rho: np.ndarray, below_h: np.ndarray, below_k: np.ndarray
+) -> np.ndarray:
+    """Φ₂(h, k; ρ) = (Φ(h) + Φ(k)) / 2 - T(h, a) - T(k, b) - [h and k on different sides of 0] / 2, kept in its bounds.
+
+    A 0 counts as positive: the limit from above. Infinities and numbers next to 0 are replaced by their limits.
+    """
+    h, k = (np.where(np.abs(v) < NEAR, 0.0, np.clip(v, -FAR, FAR)) for v in (h, k))
+    slope = np.sqrt((1 - rho) * (1 + rho))
+    tails = owens_t(h, _leg(h, k, rho, slope)) + owens_t(k, _leg(k, h, rho, slope))
+    value = 0.5 * (below_h + below_k) - tails - 0.5 * ((h < 0) != (k < 0))
+    return np.clip(value, np.maximum(0.0, below_h + below_k - 1), np.minimum(below_h, below_k))
+
+
+def _leg(h: np.ndarray, k: np.ndarray, rho: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """(k - ρh) / (h √(1 - ρ²)) without cancellation where ρ is near ±1; at h = k = 0 the limit along h = k."""
+    sign = np.where(rho < 0, -1.0, 1.0)
+    rest = (k - sign * h) + (sign - rho) * h
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where((h == 0) & (k == 0), 1 - rho, rest / h)
+        return np.where(ratio == 0, 0.0, ratio / slope)
+
 
 LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
 LARGEST = 700.0  # e to this is a little below the most that float64 holds
@@ -284,3 +479,197 @@ def _outcomes(process: CriticProcess) -> np.ndarray:
 
 def _same_outcomes(process: CriticProcess, q: np.ndarray) -> None:
     checks.same_length(outcomes=_outcomes(process), q=q)
+
+
+# texts on a side of a block of pairs: 8 MiB a matrix of float64, whatever the number of texts
+BLOCK = 1024
+
+
+def memed_squared(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
+    """D_2², the mean squared difference that random critics see between two distributions: (q - r)ᵀ C (q - r).
+
+    Parameters
+    ----------
+    q, r : (Y,) probabilities over the same outcomes: the system's marginal, the reference.
+    second : (Y, Y) C(x, y) = E f(x) f(y) of `second_moment`; its diagonal is E f(x)².
+
+    Returns
+    -------
+    float in the squared unit of the critics, ≥ 0 up to rounding.
+
+    References
+    ----------
+    Flamich et al. 2025, Theorem E.2, eqs. 36 and 37.
+
+    >>> memed_squared([1, 0], [0, 1], [[2.0, 1.0], [1.0, 2.0]])
+    2.0
+    """
+    return quadratic_form(*_difference(q, r, second))
+
+
+def memed(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
+    """D_2, the root of `memed_squared`; what rounding leaves below 0 counts as 0.
+
+    Parameters
+    ----------
+    q, r : (Y,) probabilities. second : (Y, Y) C.
+
+    Raises
+    ------
+    DataError where the square is clearly negative: then C is no second moment.
+
+    >>> memed([1, 0], [0, 1], [[2.0, 0.0], [0.0, 2.0]])
+    2.0
+    """
+    return math.sqrt(max(0.0, quadratic_form(*_difference(q, r, second))))
+
+
+def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
+    """D_2² without bias, from C between all pairs of N texts of the system and M of the reference.
+
+    Parameters
+    ----------
+    cxx, cxy, cyy : (N, N), (N, M), (M, M) with N, M ≥ 2. The diagonals of the first and the last are left out.
+
+    Returns
+    -------
+    Estimate: negative where the samples are as near as chance brings them, and left so. Texts are taken as independent;
+    its interval (`pairs.pair_interval`) leaves out 0 in about 5 % of the samples where q = r.
+
+    References
+    ----------
+    Flamich et al. 2025, eq. 38. It is D_2² that is estimated without bias: its root would not be.
+
+    >>> memed_matrices([[9, 1], [1, 9]], [[2, 2], [2, 2]], [[9, 1], [1, 9]]).value
+    -2.0
+    """
+    cxx, cxy, cyy = (np.asarray(c, dtype=np.float64) for c in (cxx, cxy, cyy))
+    n, m = cxy.shape if cxy.ndim == 2 else (0, 0)
+    if cxx.shape != (n, n) or cyy.shape != (m, m):
+        raise DataError(
+            f"C must be (N, N), (N, M), (M, M), got shapes {cxx.shape}, {cxy.shape}, {cyy.shape}."
+        )
+    _enough(n, m)
+    within_x, within_y = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
+    i, j = spread_rows(n), spread_rows(m)
+    noise = pair_noise(cxx[np.ix_(i, i)], cyy[np.ix_(j, j)], cxy[np.ix_(i, j)])
+    return _estimate(PairSums(within_x, within_y, cxy.sum(1), cxy.sum(0), noise), "D_2²|C given")
+
+
+def memed_samples(
+    x: Sequence, y: Sequence, process: CriticProcess, *, unit: str = "score²", block: int = BLOCK
+) -> Estimate:
+    """D_2² without bias, from texts of the system and of the reference and the process that critics are drawn from.
+
+    Parameters
+    ----------
+    x, y : N and M texts (rows of an array, or a list), as the functions of the process take them; N, M ≥ 2. For a
+        process over a finite space: the outcomes that were seen, 0..Y-1.
+    process : its mean and covariance are computed in blocks of pairs, so that memory does not grow with N M.
+    block : texts on a side of a block.
+
+    Returns
+    -------
+    Estimate, as in `memed_matrices`.
+
+    References
+    ----------
+    Flamich et al. 2025, eq. 38 with eqs. 54 and 60.
+    """
+    n, m, step = len(x), len(y), max(1, int(block))
+    _enough(n, m)
+    of_x, of_y = ((t, process.mean_at(t), process.variance_at(t)) for t in (x, y))
+    rows, columns = np.zeros(n), np.zeros(m)
+    for i in range(0, n, step):
+        for j in range(0, m, step):
+            a, b = slice(i, i + step), slice(j, j + step)
+            c = pair_moment(process, _part(of_x, a), _part(of_y, b))
+            rows[a] += c.sum(1)
+            columns[b] += c.sum(0)
+    some_x, some_y = _spread(of_x), _spread(of_y)
+    noise = pair_noise(
+        *(
+            pair_moment(process, a, b)
+            for a, b in ((some_x, some_x), (some_y, some_y), (some_x, some_y))
+        )
+    )
+    sums = PairSums(
+        _within(process, of_x, step), _within(process, of_y, step), rows, columns, noise
+    )
+    return _estimate(sums, f"D_2²|link:{process.link}", unit)
+
+
+def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
+    """D_2 for critics exp(m + noise), the noise of each outcome by itself: k(x, y) = 1 for x = y, else 0.
+
+    D_2² = e (E_q e^m - E_r e^m)² + e (e - 1) Σ e^{2m} (q - r)². With m = -log Γ(y) / |y| of a language model, e^m is
+    the perplexity of y. For distributions without atoms the last sum is 0.
+
+    Parameters
+    ----------
+    q, r : (Y,) probabilities over the same outcomes.
+    mean : (Y,) m, nats.
+
+    References
+    ----------
+    Flamich et al. 2025, eq. 58, corrected: e belongs to D_2², and the diagonal stays.
+
+    >>> round(log_gp_white([1, 0], [0, 1], [0, 0]) ** 2, 6)  # 2 e (e - 1)
+    9.341549
+    """
+    q, r = checks.pmf_pair(q, r)
+    level = np.exp(np.asarray(mean, dtype=np.float64))
+    checks.same_length(mean=np.atleast_1d(level), q=q)
+    if not np.isfinite(level).all():
+        raise DataError(
+            "exp(mean) must be finite: leave out the outcomes that the language model could not "
+            "score."
+        )
+    d = level * (q - r)
+    return math.sqrt(math.e * d.sum() ** 2 + math.e * (math.e - 1) * float(d @ d))
+
+
+def _enough(n: int, m: int) -> None:
+    if min(n, m) < 2:
+        raise DataError(
+            f"an unbiased estimate needs at least 2 texts on either side, got {n} and {m}."
+        )
+
+
+def _part(side: tuple, rows: slice) -> tuple:
+    return tuple(each[rows] for each in side)
+
+
+def _spread(side: tuple) -> tuple:
+    """Some texts of a side, whether they are a list or an array, and what is known of them."""
+    rows = spread_rows(len(side[0]))
+    texts = side[0][rows] if isinstance(side[0], np.ndarray) else [side[0][i] for i in rows]
+    return texts, *(each[rows] for each in side[1:])
+
+
+def _within(process: CriticProcess, side: tuple, step: int) -> np.ndarray:
+    """(N,) Σ_{j≠i} C(x_i, x_j), of which only the blocks on and above the diagonal are computed."""
+    n = len(side[0])
+    sums = np.zeros(n)
+    for i in range(0, n, step):
+        for j in range(i, n, step):
+            a, b = slice(i, i + step), slice(j, j + step)
+            c = pair_moment(process, _part(side, a), _part(side, b))
+            sums[a] += c.sum(1) - (np.diagonal(c) if i == j else 0)
+            if i != j:
+                sums[b] += c.sum(0)
+    return sums
+
+
+def _estimate(sums: PairSums, signature: str, unit: str = "score²") -> Estimate:
+    if not all(np.isfinite(s).all() for s in (sums.xx, sums.yy, sums.xy, sums.yx)):
+        raise DataError(
+            "C is not finite for some pair: leave out the texts whose mean or covariance is "
+            "missing."
+        )
+    return sums.estimate("D_2²", signature, unit)
+
+
+def _difference(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    q, r = checks.pmf_pair(q, r)
+    return q - r, checks.finite("second", second, (len(q), len(q)))

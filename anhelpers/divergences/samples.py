@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +15,253 @@ from .. import checks
 from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import few_clusters, moves_variance, student
+from ..intervals import LEVEL, effective, few_clusters, moves_variance, student, tell_few
 from . import pmf
-from .chance import against_chance, along_a_line, resampled
+
+TAIL = (1 - LEVEL) / 2
+STEPS, SHORT = 5, 0.02
+"""Chords, and by how much they are cut so as to stay below, more after one that was too long."""
+FARTHEST = 64.0
+"""In differences as seen; only where the true one must be much larger than the shrunken one."""
+
+
+class Chance(NamedTuple):
+    """A distance beside what chance alone gives.
+
+    Parameters
+    ----------
+    low, high : the 95 % interval, low 0 unless p ≤ 0.025. p : share of the draws for q = r that are at least as large.
+    mean : of the draws for q = r.
+    """
+
+    low: float
+    high: float
+    p: float
+    mean: float
+
+
+def against_chance(
+    value: float,
+    sizes: Callable[[float], np.ndarray],
+    truth: Callable[[float], float],
+    *,
+    plain: np.ndarray,
+    se: float,
+    n: float,
+) -> Chance:
+    """The interval of an estimated distance ≥ 0 that is biased upward, its p-value for q = r, and its mean there.
+
+    The upper end does not take off the bias: it is the farther one of Student's t and of the plain resamples.
+
+    Parameters
+    ----------
+    value : the estimate.
+    sizes : λ ≥ 0 -> (B,) estimates in draws from two distributions whose distance is truth(λ), the same at 0.
+    plain : (B,) estimates in draws from the two samples themselves. se : standard error. n : effective number of texts.
+    """
+    null = sizes(0.0)
+    tell_few(len(null))
+    p = (1 + int((null >= value * (1 - 1e-12)).sum())) / (1 + len(null))
+    low = truth(_crossing(value, sizes)) if p <= TAIL else 0.0
+    reach = float(student(value, se, n)[1]) if np.isfinite(se) else value
+    high = float(max(value, reach, np.quantile(plain, 1 - TAIL, method="higher")))
+    return Chance(min(low, value), np.inf if np.isinf(plain).any() else high, p, float(null.mean()))
+
+
+def _crossing(value: float, sizes: Callable[[float], np.ndarray]) -> float:
+    """From below, about the largest λ at which fewer than 2.5 % of the draws reach the value; 0 where there is none."""
+
+    def upper(size: float) -> float:
+        return float(np.quantile(sizes(size), 1 - TAIL, method="higher"))
+
+    low, high = 0.0, 1.0
+    below, above = upper(low), upper(high)
+    while above < value:
+        low, high, below, above = high, 2 * high, above, upper(2 * high)
+        if high > FARTHEST:
+            return 0.0
+    short = SHORT
+    for _ in range(STEPS):  # by chords, because the quantile grows nearly in a line
+        part = (1 - short) * (value - below) / (above - below) if below < above < np.inf else 0.5
+        at = low + part * (high - low)
+        if (reached := upper(at)) < value:
+            low, below, short = at, reached, SHORT
+        else:
+            high, above, short = at, reached, min(0.5, 4 * short)
+    return low
+
+
+def along_a_line(
+    norm: Callable[[np.ndarray], np.ndarray],
+    gap: np.ndarray,
+    noise: np.ndarray,
+    *,
+    n: float,
+    se: float | None = None,
+    draw: np.ndarray | None = None,
+) -> tuple[Chance, float]:
+    """`against_chance` for a distance that is a norm of q - r, and the standard error.
+
+    Parameters
+    ----------
+    norm : (..., K) differences -> (...) distances.
+    gap : (K,) the difference of the two samples. noise : (B, K) resampled differences less it.
+    n : effective number of texts on the side that has fewer. se : where it is known; else from the resamples.
+    draw : (B, K) which of K coordinates are drawn, where they are a sample themselves.
+    """
+    # without the noise that is in it
+    shrunken = np.sign(gap) * np.sqrt(np.maximum(gap * gap - noise.var(0), 0))
+    at = slice(None) if draw is None else draw
+    value, plain = float(norm(gap)), norm(gap[at] + noise)
+    spread = float(plain.std(ddof=1)) if len(plain) > 1 else np.nan
+    error = spread if se is None else se
+    size = float(norm(shrunken))
+    found = against_chance(
+        value,
+        lambda by: norm(by * shrunken[at] + noise),
+        lambda by: by * size,
+        plain=plain,
+        se=error,
+        n=n,
+    )
+    return found, error
+
+
+def resampled(
+    n: int, docs: Sequence | np.ndarray | None, n_draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """(B, n) by how much the weight 1/n of each text is moved, and how many documents count.
+
+    Each document's part in the sample is turned to one side or the other (the wild bootstrap). Drawing documents with
+    replacement would add the luck of how often each is drawn to the size of the noise: in many dimensions, too much.
+
+    Parameters
+    ----------
+    n : texts. docs : (n,) their documents, which are turned whole; None: texts are independent.
+
+    References
+    ----------
+    Davison and Hinkley 1997, ch. 6; Leucht and Neumann 2013, Journal of Multivariate Analysis 117.
+    """
+    names = np.arange(n) if docs is None else np.asarray(docs)
+    _, index, sizes = np.unique(names, return_inverse=True, return_counts=True)
+    m = len(sizes)
+    signs = rng.choice((-1.0, 1.0), size=(checks.draws_that_fit(n_draws, n), m))
+    moved = (signs[:, index] - (signs @ sizes / n)[:, None]) / n
+    return moved * np.sqrt(m / (m - 1)), float(effective(sizes))
+
+
+NOISE_OF = 200
+"""Texts of either side from which the noise of pairs is estimated: a moment that so many say well enough."""
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """Sums of a similarity C over the pairs that each of N points of the system and M of the reference is in.
+
+    Parameters
+    ----------
+    xx, yy : (N,) and (M,) sums of C from each point to the others of its own sample.
+    xy, yx : (N,) and (M,) sums from each point to the other sample.
+    noise : of `pair_noise`; nan where a sample has fewer than 4 points.
+    """
+
+    xx: np.ndarray
+    yy: np.ndarray
+    xy: np.ndarray
+    yx: np.ndarray
+    noise: tuple[float, float, float]
+
+    def estimate(self, name: str, signature: str, unit: str = "") -> Estimate:
+        """Mean C(x, x') + mean C(y, y') - 2 mean C(x, y), no point with itself (AN eq. 38); N, M ≥ 2.
+
+        Unbiased, so it may be negative. The squared error is the sum of that of the linear term, 4 var(a)/N +
+        4 var(b)/M with a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike, which is 0 where q = r; and of that of the
+        pairs, 2 vₓₓ/(N (N - 1)) + 2 vᵧᵧ/(M (M - 1)) + 4 vₓᵧ/(N M) with v of `pair_noise`, which is not.
+        (a and b hold the noise of pairs, too, twice; it is taken off.) No interval below 4 points.
+        """
+        xx, yy, xy, yx, n, m = self.xx, self.yy, self.xy, self.yx, len(self.xx), len(self.yy)
+        value = float(xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.sum() / (n * m))
+        a, b = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
+        linear = float(4 * (a.var(ddof=1) / n + b.var(ddof=1) / m))
+        of_x, of_y, of_both = self.noise
+        second = max(
+            0.0, 2 * of_x / (n * (n - 1)) + 2 * of_y / (m * (m - 1)) + 4 * of_both / (n * m)
+        )
+        se, (low, high) = math.nan, (math.nan, math.nan)
+        if not math.isnan(of_x + of_y):
+            se = math.sqrt(max(linear - second, second))
+            low, high = pair_interval(value, linear, second, min(n, m))
+        return Estimate(
+            name,
+            value,
+            se=se,
+            n=n,
+            n_r=m,
+            bias="unbiased",
+            unit=unit,
+            signature=signature,
+            low=low,
+            high=high,
+            chance=0.0,
+            caution=few_clusters(min(n, m), "texts"),
+        )
+
+
+def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:
+    """Mean squares, unbiased, of C(x, x'), C(y, y') and C(x, y) less what either point says by itself.
+
+    Parameters
+    ----------
+    cxx, cyy, cxy : (N, N), (M, M), (N, M) similarities; the diagonals of the first two do not count. nan where a side
+        has fewer than 4 points. They may be those of some `spread_rows` of either sample.
+
+    References
+    ----------
+    Székely and Rizzo 2014, Annals of Statistics 42, for centring without the diagonal.
+    """
+    return (math.nan,) * 3 if min(cxy.shape) < 4 else (_mean_within(cxx), _mean_within(cyy), _mean_between(cxy))
+
+
+def spread_rows(n: int) -> np.ndarray:
+    """(k,) at most 200 of n rows, evenly spread."""
+    return np.linspace(0, n - 1, min(n, NOISE_OF)).round().astype(int)
+
+
+def _mean_within(c: np.ndarray) -> float:
+    n = len(c)
+    c = np.where(np.eye(n, dtype=bool), 0.0, c)
+    rows = c.sum(1)
+    centred = c - rows[:, None] / (n - 2) - rows / (n - 2) + rows.sum() / ((n - 1) * (n - 2))
+    np.fill_diagonal(centred, 0)
+    return float((centred * centred).sum()) / (n * (n - 3))
+
+
+def _mean_between(c: np.ndarray) -> float:
+    n, m = c.shape
+    centred = c - c.mean(1, keepdims=True) - c.mean(0) + c.mean()
+    return float((centred * centred).sum()) / ((n - 1) * (m - 1))
+
+
+def pair_interval(value: float, linear: float, second: float, n: float) -> tuple[float, float]:
+    """The 95 % interval of an unbiased estimate U of a squared distance D ≥ 0: all D with (U - D)² ≤ t² (v + k D).
+
+    The error of U has a part v that stays where q = r and a linear part that grows with D as k D, as for Wilson's
+    interval of a share. The lower end may be negative: then 0 is inside.
+
+    Parameters
+    ----------
+    value : U. linear : the squared error of the linear term, as estimated. second : v.
+    n : points on the side that has fewer, for Student's t.
+    """
+    reach = float(student(0.0, 1.0, n)[1]) ** 2
+    null = np.sqrt(reach * second)
+    slope = linear / (max(value, 0.0) + np.sqrt(second)) if linear else 0.0
+    middle = value + reach * slope / 2
+    half = np.sqrt(max(0.0, middle * middle - (value * value - reach * second)))
+    low = value - null if value <= null else middle - half
+    return float(low), float(max(0.0, middle + half))
+
 
 UPWARD = "biased upward, because noise also sets two samples apart"
 INFINITE = (

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..divergences.chance import along_a_line
-from ..divergences.normals import folded_norm
+from ..divergences.processes import folded_norm
+from ..divergences.samples import along_a_line
 from ..errors import DataError
 from ..intervals import bootstrap_means, few_clusters
 from ..stats import clusters_of

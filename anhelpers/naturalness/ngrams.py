@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from ..divergences.kernels import linear
-from ..divergences.mmd import mmd2
+from ..divergences.mmd import linear, mmd2
 from ..errors import DataError
 from ..estimate import Estimate
 

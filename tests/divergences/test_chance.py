@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from anhelpers.divergences.chance import against_chance, along_a_line, resampled
+from anhelpers.divergences.samples import against_chance, along_a_line, resampled
 
 
 def seeded(seed=0):

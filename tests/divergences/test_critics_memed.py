@@ -11,19 +11,17 @@ from scipy.special import ndtri
 from scipy.stats import lognorm
 
 from anhelpers.divergences.critics import critic_distance
-from anhelpers.divergences.memed import (
-    log_gp_white,
-    memed,
-    memed_matrices,
-    memed_samples,
-    memed_squared,
-)
 from anhelpers.divergences.processes import (
     CriticProcess,
     draw_critics,
     estimate_distance,
     first_moment,
     gp_distance,
+    log_gp_white,
+    memed,
+    memed_matrices,
+    memed_samples,
+    memed_squared,
     second_moment,
 )
 from anhelpers.errors import DataError

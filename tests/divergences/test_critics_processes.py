@@ -10,14 +10,15 @@ from scipy.special import gamma, hyp1f1, ndtr
 from scipy.stats import foldnorm, lognorm
 
 from anhelpers.divergences.critics import critic_distance
-from anhelpers.divergences.memed import log_gp_white, memed_squared
-from anhelpers.divergences.normals import folded_norm
 from anhelpers.divergences.processes import (
     CriticProcess,
     draw_critics,
     estimate_distance,
     first_moment,
+    folded_norm,
     gp_distance,
+    log_gp_white,
+    memed_squared,
     second_moment,
 )
 from anhelpers.errors import DataError, UnknownName

@@ -9,10 +9,20 @@ from scipy import sparse, stats
 from scipy.spatial.distance import cdist, pdist
 
 from anhelpers.divergences import pmf
-from anhelpers.divergences.kernels import Kernel, laplace, linear, median_bandwidth, rbf
-from anhelpers.divergences.mmd import _from_forms, _labels, mmd2, permutation_test
-from anhelpers.divergences.pairs import pair_interval
-from anhelpers.divergences.tiles import _powers_of_two, tiles
+from anhelpers.divergences.mmd import (
+    Kernel,
+    _from_forms,
+    _labels,
+    _powers_of_two,
+    laplace,
+    linear,
+    median_bandwidth,
+    mmd2,
+    permutation_test,
+    rbf,
+    tiles,
+)
+from anhelpers.divergences.samples import pair_interval
 from anhelpers.errors import DataError, UnknownName
 
 KERNELS = [rbf(1.3), laplace(2.0), linear()]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from anhelpers.divergences import normals as probit
-from anhelpers.divergences.normals import bivariate_normal_cdf, probit_second_moment
+from anhelpers.divergences import processes as probit
+from anhelpers.divergences.processes import bivariate_normal_cdf, probit_second_moment
 from anhelpers.errors import DataError
 
 SIDES = st.one_of(
@@ -122,7 +122,7 @@ def test_blocks_change_nothing(monkeypatch):
     x, y = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
     args = x[:, 0], (x**2).sum(1), y[:, 0], (y**2).sum(1), x @ y.T
     whole = probit_second_moment(*args)
-    monkeypatch.setattr(probit, "BLOCK", 11)
+    monkeypatch.setattr(probit, "CELLS", 11)
     assert (probit_second_moment(*args) == whole).all()
 
 
