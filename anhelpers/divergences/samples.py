@@ -220,7 +220,11 @@ def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float
     ----------
     Székely and Rizzo 2014, Annals of Statistics 42, for centring without the diagonal.
     """
-    return (math.nan,) * 3 if min(cxy.shape) < 4 else (_mean_within(cxx), _mean_within(cyy), _mean_between(cxy))
+    return (
+        (math.nan,) * 3
+        if min(cxy.shape) < 4
+        else (_mean_within(cxx), _mean_within(cyy), _mean_between(cxy))
+    )
 
 
 def spread_rows(n: int) -> np.ndarray:
