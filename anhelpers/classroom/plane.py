@@ -78,11 +78,11 @@ def class_plane(
 def plane_notes(plane: pd.DataFrame) -> list[str]:
     """Describe what the segments of a `class_plane` cannot show; empty where they are many."""
     fewest, most = int(plane.n.min()), int(plane.n.max())
-    notes = [few for few in [few_clusters(fewest, "segments", most=most)] if few]
+    notes = [few for few in [few_clusters(fewest, "segments")] if few]
     if most < FEWEST_SEGMENTS:
-        notes.append(
-            f"At most {most} segments a system: no paired test has p below {2.0 ** (1 - most):.3g}."
-        )
+        ways = f"With {most} segments, two systems can swap their translations in {2**most} ways"
+        p = 2.0 ** (1 - most)
+        notes.append(f"{ways}: no paired p is below {p:.3g}, too much to show a difference at 5 %.")
     return notes
 
 
