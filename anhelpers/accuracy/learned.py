@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import DataError
+from ..errors import AnhelpersError, DataError
 from ..metrics import Metric
 from ..progress import note
-from ..scoring.memo import memo
-from ..scoring.worker import Recipe
+from ..scoring.cache import cached, groups
 from .references import at_least_one, streams
 
 NEEDS = {"src": "srcs", "ref": "refs"}
@@ -30,7 +30,6 @@ class Learned:
     reads : of "src", "hyp" and "ref", what the model sees, in the order in which `score` is given it.
     limit : its longest input, such as "1536 tokens", for the note on inputs that were cut.
     score : m tuples of texts -> (m, 2): the score, and 1 where the input was longer than the model takes and was cut.
-    recipe : how a worker of a cluster makes the same; None: it cannot.
     """
 
     name: str
@@ -41,7 +40,6 @@ class Learned:
     reads: tuple[str, ...]
     limit: str
     score: Callable[[list[tuple[str, ...]]], np.ndarray] = field(repr=False)
-    recipe: Recipe | None = field(default=None, repr=False)
 
 
 def learned_metric(model: Learned, n_refs: int | str = 1) -> Metric:
@@ -72,17 +70,15 @@ def learned_metric(model: Learned, n_refs: int | str = 1) -> Metric:
         given = {"src": _sources(model.label, srcs)} if "src" in model.reads else {}
         found = streams(refs, model.label, n_refs) if with_refs else []
         passes = [given | {"ref": one} for one in found] or [given]
-        rows, of, there = _rows(model.reads, hyps, passes, segment)
+        rows, there = _rows(model.reads, hyps, passes, segment)
         values = np.zeros((*there.shape, 2))
-        values[there] = memo(
+        values[there] = cached(
             model.signature,
             rows,
-            lambda at: model.score([rows[i] for i in at]),
+            partial(_finite_scores, model),
             width=2,
-            groups=of,
+            batches=groups(partial(_without, model.reads.index("hyp"))),
             what=model.label,
-            recipe=model.recipe,
-            possible=lambda scores: np.isfinite(scores[:, 0]),
         )
         _tell(model, hyps, int((values[:, :, 1] > 0).any(0).sum()))
         total, n = values[:, :, 0].sum(0), there.sum(0)
@@ -100,6 +96,19 @@ def learned_metric(model: Learned, n_refs: int | str = 1) -> Metric:
     )
 
 
+def _finite_scores(model: Learned, rows: list[tuple[str, ...]]) -> np.ndarray:
+    """The scores of a batch; an AnhelpersError if the model returns nan."""
+    scores = model.score(rows)
+    if not np.isfinite(scores).all():
+        raise AnhelpersError(f"{model.label} returned nan: the model is broken. Download it again.")
+    return scores
+
+
+def _without(place: int, row: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts of an input that its batch shares: all but the hypothesis."""
+    return row[:place] + row[place + 1 :]
+
+
 def short_name(name: str) -> str:
     """A model's name without its owner and without spaces, as a metric's name has it.
 
@@ -107,11 +116,6 @@ def short_name(name: str) -> str:
     'wmt22-comet-da'
     """
     return "_".join(name.rsplit("/", 1)[-1].split())
-
-
-def elsewhere(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a model for the recipe of workers, each of which takes the device that it has."""
-    return {key: value for key, value in options.items() if key != "device"}
 
 
 def _sources(label: str, srcs: Sequence[str] | None) -> list[str | None]:
@@ -131,8 +135,8 @@ def _rows(
     hyps: Sequence[str],
     passes: Sequence[Mapping[str, Sequence[str | None]]],
     segment: ArrayLike | None,
-) -> tuple[list[tuple[str, ...]], list[int], np.ndarray]:
-    """What the model is given, pass (one reference) after pass; the segment of each; (passes, n) whether it is there.
+) -> tuple[list[tuple[str, ...]], np.ndarray]:
+    """What the model is given, pass (one reference) after pass; (passes, n) whether it is there.
 
     A pass has the N texts of each kind that is read besides the hypothesis. A hypothesis with which one of them is
     missing is not given.
@@ -147,8 +151,8 @@ def _rows(
         columns = {"hyp": hyps} | {kind: [column[i] for i in of] for kind, column in texts.items()}
         rows += zip(*(columns[kind] for kind in reads), strict=True)
     there = np.array([None not in row for row in rows], dtype=bool)
-    kept = [(row, i) for row, i, known in zip(rows, of * len(passes), there, strict=True) if known]
-    return [row for row, _ in kept], [i for _, i in kept], there.reshape(len(passes), len(hyps))
+    kept = [row for row, known in zip(rows, there, strict=True) if known]
+    return kept, there.reshape(len(passes), len(hyps))
 
 
 def _tell(model: Learned, hyps: Sequence[str], cut: int) -> None:

@@ -14,8 +14,7 @@ from .. import checks, models
 from ..errors import DataError, need
 from ..metrics import Asked, Metric, signature_of
 from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
-from ..scoring.worker import Made, recipe
-from .learned import Learned, elsewhere, learned_metric, short_name
+from .learned import Learned, learned_metric, short_name
 
 NOUN = "MetricX model"
 SCORE_ID = 250089
@@ -196,7 +195,6 @@ def metricx_metric(
         reads=variant.reads,
         limit=f"{variant.longest} tokens in all",
         score=lambda rows: metricx_scores(metricx, rows),
-        recipe=recipe("accuracy.metricx:made", metricx.device, name=name, **elsewhere(options)),
     )
     return learned_metric(learned, n_refs)
 
@@ -207,19 +205,6 @@ def named(asked: Asked) -> Metric:
     variant = family if family in VARIANTS else None
     return metricx_metric(
         asked.model, asked.n_refs, variant=variant, called=asked.called, **asked.options
-    )
-
-
-def made(name: str, **options: Any) -> Made:
-    """The scores of `metricx_scores` on a worker, as its recipe says.
-
-    Parameters
-    ----------
-    name, options : as in `load_metricx`.
-    """
-    metricx = load_metricx(name, **options)
-    return Made(
-        metricx.signature, metricx.device, lambda rows, detail: metricx_scores(metricx, rows)
     )
 
 

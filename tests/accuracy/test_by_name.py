@@ -1,6 +1,5 @@
 """Accuracy metrics by name, in the package and on the command line."""
 
-import signal
 import subprocess
 import sys
 
@@ -13,7 +12,6 @@ from anhelpers.accuracy.comet import score
 from anhelpers.accuracy.surface import METRICS, surface_metric
 from anhelpers.cli import main
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.scoring import memo
 from anhelpers.scoring.lookup import accuracy_metric
 
 SRC = ["Yes.", "The dog barks.", "old"]
@@ -152,53 +150,3 @@ def test_the_command_line_tells_what_is_wrong_in_one_sentence(tiny_comet, texts,
     ]:
         assert main(["score", *texts, *arguments]) == 2
         assert f"anhelpers score: {sentence}" in capsys.readouterr().err
-
-
-KILLED = """
-import os, signal, sys
-import anhelpers.accuracy.comet.score as scoring
-import anhelpers.scoring.memo as memo
-from anhelpers.cli import main
-memo.AT_ONCE, memo.SECONDS_BETWEEN_COMMITS = 4, 0
-calls, score = [], scoring.comet_scores
-def counted(comet, rows):
-    if len(calls) == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    calls.append(len(rows))
-    return score(comet, rows)
-scoring.comet_scores = counted
-main(sys.argv[1:])
-"""
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 here")
-def test_killed_half_way_and_started_again_it_ends_with_the_same_file(
-    tiny_comet, tmp_path, monkeypatch, capsys
-):
-    files = {name: tmp_path / name for name in ("src", "ref", "hyp")}
-    for name, file in files.items():
-        file.write_text("".join(f"{name} {i} alt\n" for i in range(20)), encoding="utf-8")
-    command = [
-        "score",
-        "-l",
-        "en-de",
-        "-m",
-        f"comet:{tiny_comet('regression_metric').folder}",
-        "--segments",
-    ]
-    command += ["-s", str(files["src"]), "-r", str(files["ref"]), "-t", str(files["hyp"])]
-    store, again, whole = tmp_path / "s.sqlite", tmp_path / "again.csv", tmp_path / "whole.csv"
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *command, "--store", str(store)],
-        capture_output=True,
-        text=True,
-    )
-    assert (killed.returncode, killed.stdout, killed.stderr) == (-signal.SIGKILL, "", "")
-    monkeypatch.setattr(memo, "AT_ONCE", 4)
-    assert main([*command, "--store", str(store), "-o", str(again)]) == 0
-    known = (
-        f"note: COMET regression_metric: 8 of 20 distinct scores come from the store {store.name}."
-    )
-    assert capsys.readouterr().err.splitlines() == [known, f"wrote {again} (20 rows)"]
-    assert main([*command, "--store", str(tmp_path / "own.sqlite"), "-o", str(whole)]) == 0
-    assert again.read_bytes() == whole.read_bytes()

@@ -261,12 +261,6 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
         quality.score_segments(["a"])
 
 
-def test_workers_take_the_device_that_they_have(tiny, monkeypatch):
-    monkeypatch.setattr(metricx, "learned_metric", lambda learned, n_refs: learned)
-    recipe = metricx_metric(tiny(), device="cpu", dtype="bfloat16").recipe
-    assert dict(recipe.options) == {"name": str(tiny()), "dtype": "bfloat16"}
-
-
 def test_bfloat16_is_said_and_near(tiny):
     half, full = (
         load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")

@@ -12,8 +12,7 @@ from ... import models
 from ...errors import need
 from ...metrics import Asked, Metric
 from ...scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
-from ...scoring.worker import Made, recipe
-from ..learned import Learned, elsewhere, learned_metric, short_name
+from ..learned import Learned, learned_metric, short_name
 from .load import Comet, load_comet
 
 ROWS = 4096  # of the estimator at a time
@@ -59,13 +58,6 @@ def comet_metric(
         reads=comet.reads,
         limit=comet.limit,
         score=lambda rows: comet_scores(comet, rows),
-        recipe=recipe(
-            "accuracy.comet.score:made",
-            comet.device,
-            name=name,
-            reference=reference,
-            **elsewhere(options),
-        ),
     )
     return learned_metric(learned, n_refs)
 
@@ -76,17 +68,6 @@ def named(asked: Asked) -> Metric:
     return comet_metric(
         asked.model, asked.n_refs, reference=reference, called=asked.called, **asked.options
     )
-
-
-def made(name: str, **options: Any) -> Made:
-    """The scores of `comet_scores` on a worker, as its recipe says.
-
-    Parameters
-    ----------
-    name, options : as in `load_comet`.
-    """
-    comet = load_comet(name, **options)
-    return Made(comet.signature, comet.device, lambda rows, detail: comet_scores(comet, rows))
 
 
 def comet_scores(
