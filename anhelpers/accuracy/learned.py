@@ -109,6 +109,11 @@ def _without(place: int, row: tuple[str, ...]) -> tuple[str, ...]:
     return row[:place] + row[place + 1 :]
 
 
+def token_budget(device: str) -> int:
+    """Padded tokens of a forward pass; metrics need no logits of every token, so a GPU takes more of them."""
+    return 2048 if device == "cpu" else 32768
+
+
 def short_name(name: str) -> str:
     """A model's name without its owner and without spaces, as a metric's name has it.
 

@@ -13,8 +13,8 @@ import numpy as np
 from .. import checks, models
 from ..errors import DataError, need
 from ..metrics import Asked, Metric, signature_of
-from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
-from .learned import Learned, learned_metric, short_name
+from ..models import batches, padded
+from .learned import Learned, learned_metric, short_name, token_budget
 
 NOUN = "MetricX model"
 SCORE_ID = 250089
@@ -231,7 +231,7 @@ def metricx_scores(
     out[:, 1] = [len(one) > variant.longest for one in ids]
     # the last is the end of the sequence
     ids = [one[: min(len(one), variant.longest) - 1] for one in ids]
-    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[metricx.device.split(":")[0]]
+    budget = tokens_per_batch or token_budget(metricx.device)
     with torch.inference_mode():
         for batch in batches([len(one) for one in ids], budget):
             out[batch, 0] = _forward(metricx, [ids[i] for i in batch])

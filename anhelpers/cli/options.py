@@ -217,7 +217,7 @@ def cluster() -> AbstractContextManager:
     address = os.environ.get("ANHELPERS_SCHEDULER")
     if not address:
         return nullcontext()
-    from ..scoring.clusters import connect
+    from ..scoring.cluster import connect
 
     return connect(address)
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ..data.fetch import cache_folder
 from ..errors import DataError
 from ..progress import note_once, progress
-from .clusters import computed
+from .cluster import computed
 
 STORE = "ANHELPERS_STORE"
 """The environment variable that names the cache file, or is "off"; unset: `cache.sqlite` in the cache folder."""

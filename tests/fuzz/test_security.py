@@ -225,19 +225,6 @@ def test_a_checkpoint_of_comet_that_would_run_code_is_refused(tmp_path, mark, ti
         load_comet(tmp_path / "model.ckpt", device="cpu")
 
 
-@pytest.mark.neural
-def test_state_of_training_that_would_run_code_is_refused(tmp_path, mark):
-    torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    from anhelpers.training.state import read_state, sealed
-
-    evil_state(torch, tmp_path / "state.pt", mark)
-    with pytest.raises(DataError, match=r"state.pt: is damaged"):
-        read_state(tmp_path, {})
-    (tmp_path / "state.pt").write_bytes(sealed((tmp_path / "state.pt").read_bytes()))
-    with pytest.raises(DataError, match=r"state.pt: is no state of a training"):
-        read_state(tmp_path, {})
-
-
 def test_a_parquet_file_with_pickled_cells_is_refused(tmp_path, mark):
     pa = pytest.importorskip("pyarrow", reason="pip install pyarrow")
     from pyarrow import parquet

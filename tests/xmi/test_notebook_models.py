@@ -10,7 +10,7 @@ transformers = pytest.importorskip(
 )
 
 from anhelpers import cli  # noqa: E402
-from anhelpers.training.lm import train_tokenizer  # noqa: E402
+from tests.conftest import byte_pieces  # noqa: E402
 
 pytestmark = [pytest.mark.neural, pytest.mark.notebook]
 HURRIED = [
@@ -33,7 +33,7 @@ HURRIED = [
 def tiny_mt(tmp_path_factory):
     """A folder with a random Marian model of width 16 and a tokenizer for any text."""
     folder = tmp_path_factory.mktemp("mt") / "tiny"
-    tokenizer = train_tokenizer(
+    tokenizer = byte_pieces(
         ["Das Haus ist alt und klein.", "The house is old and small."] * 4, 300, 512
     )
     config = transformers.MarianConfig(

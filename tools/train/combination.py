@@ -52,7 +52,9 @@ def parts(word: str) -> tuple[str, str, str]:
     return (found[1], found[2], found[3]) if found else ("", word, "")
 
 
-def another_form(words: list[str], i: int, forms: Forms, rng: np.random.Generator) -> list[str] | None:
+def another_form(
+    words: list[str], i: int, forms: Forms, rng: np.random.Generator
+) -> list[str] | None:
     before, word, after = parts(words[i])
     if word not in forms:
         return None
@@ -113,9 +115,13 @@ def fit_weights(r: np.ndarray, q: list[np.ndarray], moves: np.ndarray) -> np.nda
     intercept. r : (N, 2) of originals; q : (M, 2) per file of translations; moves : (P, 2) originals less damaged.
     """
     x = np.vstack([r, *q])
-    x = np.vstack([np.column_stack([x, np.ones(len(x))]), np.column_stack([moves, 0 * moves[:, 0]])])
+    x = np.vstack(
+        [np.column_stack([x, np.ones(len(x))]), np.column_stack([moves, 0 * moves[:, 0]])]
+    )
     x = np.vstack([x, -x[-len(moves) :]])  # each pair in both directions: both classes are there
-    y = np.concatenate([np.ones(len(r)), np.zeros(sum(map(len, q))), np.ones(len(moves)), 0 * moves[:, 0]])
+    y = np.concatenate(
+        [np.ones(len(r)), np.zeros(sum(map(len, q))), np.ones(len(moves)), 0 * moves[:, 0]]
+    )
     share = [np.full(len(r), 0.5 / len(r)), *(np.full(len(m), 0.5 / len(q) / len(m)) for m in q)]
     share = np.concatenate([*share, np.full(2 * len(moves), 0.5 / len(moves))])
     model = LogisticRegression(C=1e9, fit_intercept=False, tol=1e-10, max_iter=10_000)
@@ -143,7 +149,9 @@ def train(args: argparse.Namespace) -> None:
     moves = scores([text for text, _ in pairs]) - scores([worse for _, worse in pairs])
     critic_weight, lpp_weight, intercept = (float(f"{w:.4g}") for w in fit_weights(r, q, moves))
     if critic_weight <= 0 or lpp_weight <= 0:
-        raise SystemExit("a weight is not positive: check that native and translated are not swapped")
+        raise SystemExit(
+            "a weight is not positive: check that native and translated are not swapped"
+        )
     weight = np.array([critic_weight, lpp_weight])
     facts = {
         "critic": critic.revision,
@@ -152,9 +160,13 @@ def train(args: argparse.Namespace) -> None:
         "lpp_weight": lpp_weight,
         "intercept": intercept,
         "originals": len(r),
-        "translations": {path.name: len(side) for path, side in zip(args.translated, q, strict=True)},
+        "translations": {
+            path.name: len(side) for path, side in zip(args.translated, q, strict=True)
+        },
         "damaged": len(moves),
-        "auc_translations": round(float(np.mean([auc(r @ weight, side @ weight) for side in q])), 4),
+        "auc_translations": round(
+            float(np.mean([auc(r @ weight, side @ weight) for side in q])), 4
+        ),
         "damaged_below_original": round(float((moves @ weight > 0).mean()), 4),
     }
     path = Path(args.critic) / "combination.json"

@@ -35,7 +35,9 @@ def corpus(native: Path, translated: list[Path]) -> list[tuple[str, str, str]]:
 
     Equal line numbers of the translated files are translations of one source, and stay in one group.
     """
-    sides = {path.name: [" ".join(text.split()) for text in read_lines(path)] for path in translated}
+    sides = {
+        path.name: [" ".join(text.split()) for text in read_lines(path)] for path in translated
+    }
     originals = [" ".join(text.split()) for text in read_lines(native)]
     both = {*originals}.intersection({text for texts in sides.values() for text in texts})
     rows = []
@@ -127,6 +129,8 @@ if __name__ == "__main__":
     parser.add_argument("--lang", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--words", type=int, default=500, help="most frequent words, not masked")
-    parser.add_argument("--min-texts", type=int, default=20, help="an n-gram is in at least so many")
+    parser.add_argument(
+        "--min-texts", type=int, default=20, help="an n-gram is in at least so many"
+    )
     parser.add_argument("--penalty", type=float, default=2e-4)
     train(parser.parse_args())

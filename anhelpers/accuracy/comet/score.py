@@ -11,8 +11,8 @@ import numpy as np
 from ... import models
 from ...errors import need
 from ...metrics import Asked, Metric
-from ...scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
-from ..learned import Learned, learned_metric, short_name
+from ...models import batches, padded
+from ..learned import Learned, learned_metric, short_name, token_budget
 from .load import Comet, load_comet
 
 ROWS = 4096  # of the estimator at a time
@@ -84,7 +84,7 @@ def comet_scores(
     AnhelpersError where the model gives nan.
     """
     torch = need("torch", "COMET")
-    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[comet.device.split(":")[0]]
+    budget = tokens_per_batch or token_budget(comet.device)
     with torch.inference_mode():
         out = (_by_text if comet.separate else _by_row)(comet, rows, budget)
     return models.finite_output(out, comet.name)

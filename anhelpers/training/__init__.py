@@ -1,1 +1,0 @@
-"""Training the judges: a language model, a critic, and the combination of the two."""
