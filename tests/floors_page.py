@@ -21,7 +21,7 @@ FLOORS = {  # from below; a module imports from its own floor and from those bel
     ),
     "texts": (
         "text becomes numbers",
-        "metrics provenance data accuracy naturalness candidates translation mqm scoring training hub eight_bits",
+        "metrics provenance data accuracy naturalness candidates translation mqm scoring models",
     ),
     "studies": ("scores become a claim with an interval", "plane xmi"),
     "pictures": ("a table becomes something to look at", "charts widgets report paper appendix"),

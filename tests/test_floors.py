@@ -17,7 +17,6 @@ FLOORS = [{*page.names_of(floor)} for floor in page.FLOORS]
 FLOORS[-1] |= {"__main__"}
 ADDRESSES = {  # a heavy library and the only places that may name it
     "torch": {
-        "eight_bits.py",
         "accuracy/comet/",
         "accuracy/metricx.py",
         "candidates/",

@@ -316,7 +316,7 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
     ],
 )
 def test_the_name_of_googles_models_says_the_variant(name, variant):
-    from anhelpers import hub
+    from anhelpers import models
     from anhelpers.accuracy.metricx import _variant
 
-    assert _variant(hub.find(name)) == variant
+    assert _variant(models.find(name)) == variant

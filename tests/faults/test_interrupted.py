@@ -91,7 +91,8 @@ def test_run_leaves_nothing_half_written(tmp_path):
     cell = f"import time\nopen({str(begun)!r}, 'w').close()\ntime.sleep(600)"
     parameters = nbformat.v4.new_code_cell("a = 1", metadata={"tags": ["parameters"]})
     cells = [parameters, nbformat.v4.new_code_cell(cell)]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), book)
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), book)
     line = [sys.executable, "-m", "anhelpers", "run", str(book), "--out", str(out)]
     process = subprocess.Popen(line, start_new_session=True, stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 120
