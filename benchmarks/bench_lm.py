@@ -24,9 +24,9 @@ import torch
 import transformers
 
 import anhelpers as an
+from anhelpers.models import TOKENS_PER_BATCH, batches
 from anhelpers.naturalness.lm import _token_ids, _windows, load_lm, score_texts
 from anhelpers.naturalness.packed import _tree, packs
-from anhelpers.models import TOKENS_PER_BATCH, batches
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, not_measured, within
