@@ -91,7 +91,10 @@ def test_run_leaves_nothing_half_written(tmp_path):
     cell = f"import time\nopen({str(begun)!r}, 'w').close()\ntime.sleep(600)"
     parameters = nbformat.v4.new_code_cell("a = 1", metadata={"tags": ["parameters"]})
     cells = [parameters, nbformat.v4.new_code_cell(cell)]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    kernel = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+    }
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), book)
     line = [sys.executable, "-m", "anhelpers", "run", str(book), "--out", str(out)]
     process = subprocess.Popen(line, start_new_session=True, stderr=subprocess.PIPE, text=True)
