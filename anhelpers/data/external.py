@@ -86,7 +86,7 @@ def join_scores(test: TestSet, scores: pd.DataFrame, label: str, place: str | Pa
     )
 
 
-def find_segments(test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
+def _find_segments(test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
     """Return scores with the system and segment of every output that has their text.
 
     Parameters
@@ -197,7 +197,7 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
     if metric is not None and "metric" in table:
         table = _chosen(table, table.metric, metric, f"metric of {Path(path).name}")
     table = table.dropna(subset=["value"])
-    return _checked(table, test, path) if numbered else find_segments(test, table)
+    return _checked(table, test, path) if numbered else _find_segments(test, table)
 
 
 def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from ..progress import note
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .external import is_wmt25, read_wmt25, wmt25_pairs
 from .fetch import bundled, cache_folder, download, remote_files, shared_data
-from .io import read_bytes, read_lines, suffix_of
+from .io import read_bytes, read_lines, read_table, suffix_of
 from .languages import short_code
 from .markup import read_marked, whole_set
 from .mme import is_mme, read_mme
@@ -29,7 +29,7 @@ from .wmt import language_pairs, read_wmt
 
 
 @dataclass(frozen=True)
-class DataSet:
+class _DataSet:
     """A named data set.
 
     Parameters
@@ -57,13 +57,13 @@ class DataSet:
     note: str
 
 
-def _read_sets() -> dict[str, DataSet]:
+def _read_sets() -> dict[str, _DataSet]:
     """Name -> data set, from the table of the package."""
     with bundled("sets.csv").open(encoding="utf-8", newline="") as file:
-        return {row.pop("name"): DataSet(**row) for row in csv.DictReader(file)}
+        return {row.pop("name"): _DataSet(**row) for row in csv.DictReader(file)}
 
 
-SETS: Mapping[str, DataSet] = _read_sets()
+SETS: Mapping[str, _DataSet] = _read_sets()
 TEACHING = {name: one for name, one in SETS.items() if one.path.startswith("teaching/")}
 """The sets of the package; "teaching" is an alias of "teaching/en-de"."""
 _RATINGS = {name: one.ratings for name, one in SETS.items() if one.ratings} | {
@@ -267,13 +267,9 @@ def minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
     """Return (phenomenon, grammatical, ungrammatical sentence) of a teaching set, or of a folder like one."""
     folder = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else name
     path = own_file(folder, "minimal_pairs.tsv")
-    pairs = []
-    for number, line in enumerate(read_lines(path)[1:] if path else (), 2):
-        cells = line.split("\t")
-        if len(cells) != 3 or not all(map(str.strip, cells)):
-            raise DataError(f"got {len(cells)} cells, expected 3 that are not blank.", path, number)
-        pairs.append((cells[0], cells[1], cells[2]))
-    return pairs
+    columns = dict.fromkeys(("phenomenon", "good", "bad"), str)
+    table = read_table(path, columns, quoted=False) if path else None
+    return [] if table is None else [*zip(*(table[name] for name in columns), strict=True)]
 
 
 def own_file(folder: str | PathLike, name: str) -> Path | None:

@@ -229,15 +229,15 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScor
     for line, text in enumerate(lines, 1):
         if match := _FAIRSEQ.fullmatch(text):
             kind, key = match[1], int(match[2])
-            if kind == "P" and (key in found["P"] or not match[3].split()):
-                raise DataError(f"sentence {key} has no score, or two.", path, line)
+            if kind == "P" and key in found["P"]:
+                raise DataError(f"sentence {key} has two scores. Give one log.", path, line)
             found[kind][key] = line, match[3]
     if not found["P"] or max(found["P"]) > 1_000_000 + 2 * len(found["P"]):
         raise DataError("no lines P-<id> with scores, or an id is malformed.", path)
     sums, tokens = [], []
     for key in range(max(found["P"]) + 1):
         line, text = found["P"].get(key, (0, ""))
-        scores = list(_floats(text, path, line))
+        scores = list(_floats(text, path, line)) if line else []
         words = found["H"].get(key, (0, ""))[1].split("\t")[-1].split()
         sums.append(_total(scores, True, path, line))
         fits = words and len(words) + 1 == len(scores)
@@ -259,8 +259,6 @@ def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> To
     each = any(len(row) > 1 for row in rows)
     sums, tokens = [], []
     for line, row in enumerate(rows, start + 1):
-        if not row:
-            raise DataError("blank line, expected a number; nan if missing.", path, line)
         missing = len(row) == 1 and math.isnan(row[0])
         sums.append(math.nan if missing else _total(row, each, path, line))
         tokens.append(len(row) if each and not missing else None)
@@ -269,7 +267,7 @@ def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> To
 
 def _floats(text: str, path: str | PathLike, line: int) -> Iterator[float]:
     """The numbers of a line."""
-    for word in text.split():
+    for word in text.split() or [""]:
         try:
             yield float(word)
         except ValueError:

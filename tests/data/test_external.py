@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from anhelpers.accuracy.external import external_metric
 from anhelpers.data import TestSet, load, read_mme, read_system_scores, write_mme, write_mme_scores
 from anhelpers.data.external import (
+    _find_segments,
     family_of,
-    find_segments,
     is_wmt25,
     join_scores,
     read_scores,
@@ -141,7 +141,7 @@ def test_texts_decide_with_the_source_the_system_and_the_document():
 
     def places(**columns):
         frame = pd.DataFrame(columns).assign(value=1.0)
-        found = find_segments(twice, frame)
+        found = _find_segments(twice, frame)
         return sorted(
             (s, i) for s, i in zip(found.system, found.segment, strict=True) if s != "refA"
         )
