@@ -1,4 +1,4 @@
-"""Scores from elsewhere as metrics: stored:PLACE#METRIC, esa:FILE, da:FILE, mqm:FILE and its two parts.
+"""Scores from elsewhere as metrics: stored, ESA, direct assessment, MQM.
 
 Such a metric has scores of a test set's system outputs only. Several ratings of an output count by their mean;
 raters are held fixed, so that intervals are for other documents.
@@ -45,7 +45,7 @@ _MQM = {"mqm": "penalty", "mqm-accuracy": "accuracy", "mqm-fluency": "fluency"}
 
 
 def external_metric(name: str) -> Metric:
-    """Return the metric of stored scores or ratings that a name such as "esa:esa/wmt24" means.
+    """Return a metric of stored scores or ratings, such as "esa:esa/wmt24".
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _files(path: Path, called: str) -> list[Path]:
 
 
 def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
-    """The scores of a folder, for the outputs of a test set that the folder has as well."""
+    """The scores of a folder for those outputs of a test set that it has."""
     if is_wmt25(path):
         whole = read_wmt25(path, test.lp)
         return within(whole, test, read_wmt25_scores(path, whole, called))
@@ -168,7 +168,7 @@ def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
 
 
 def _own_direction(values: np.ndarray, family: Family, called: str, path: Path) -> np.ndarray:
-    """The scores in the metric's own direction: files often hold negated ones where lower is better."""
+    """The scores in the metric's own direction; files often hold negated ones."""
     low, high = family.bounds
     if not family.higher_is_better and np.nanmax(values) <= 1e-6:
         values = -values
@@ -201,7 +201,7 @@ def _human(name: str, kind: str, place: str) -> Metric:
 
 
 def _mqm(name: str, kind: str, place: str) -> Metric:
-    """Mean MQM points of an output over its raters, under the default scheme and weights."""
+    """Mean MQM points of an output, under the default scheme and weights."""
     path = find_file(place) if place.startswith("mqm/") and place in SETS else ratings_file(place)
     path = path or Path(place)
     if not path.is_file():

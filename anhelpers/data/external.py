@@ -1,6 +1,7 @@
-"""Scores from elsewhere: tidy frames (system, segment, value[, rater]) joined to a test set.
+"""Scores from elsewhere: tidy frames joined to a test set.
 
-A segment's id is its number in the test set, from 0. Scores without ids are found by their texts.
+A frame has system, segment, value and possibly rater. A segment's id is its number in the test set, from 0.
+Scores without ids are found by their texts.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _FAMILIES = {  # what a metric's name in lower case begins with
 
 
 def family_of(metric: str) -> Family | None:
-    """Return unit, bounds and direction of a metric by its name; None if the name is unknown.
+    """Return unit, bounds and direction of a metric by its name; None if unknown.
 
     >>> family_of("MetricX-24-Hybrid-XL").higher_is_better, family_of("my-metric")
     (False, None)
@@ -57,7 +58,7 @@ def family_of(metric: str) -> Family | None:
 
 
 def join_scores(test: TestSet, scores: pd.DataFrame, label: str, place: str | PathLike) -> Given:
-    """Return the (N, systems) mean score of each output over its raters; nan where there is none.
+    """Return the (N, systems) mean scores of outputs over raters; nan if missing.
 
     Parameters
     ----------
@@ -115,7 +116,9 @@ def _find_segments(test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def within(whole: TestSet, test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
-    """Return scores of one test set as scores of another, for equal outputs to equal sources and documents.
+    """Return scores of one test set as scores of another, for equal outputs.
+
+    Sources and documents must be equal as well.
 
     Parameters
     ----------
@@ -162,7 +165,7 @@ _NUMBERS = {"raw": float, "score": float, "value": float, "points": float, "segm
 
 
 def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) -> pd.DataFrame:
-    """Read a table of segment scores: system, segment, value and the other columns of the file.
+    """Read a table of segment scores: system, segment, value, other columns.
 
     Parameters
     ----------
@@ -206,7 +209,7 @@ def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd
 
 
 def _checked(table: pd.DataFrame, test: TestSet, path: str | PathLike) -> pd.DataFrame:
-    """The table; a DataError for a row that is not of the test set, or that repeats another."""
+    """The table; a DataError for a repeated row, or one of another test set."""
     outside = ~table.segment.between(0, len(test) - 1)
     _refuse(outside, f"segment: expected 0 to {len(test) - 1}", path)
     if "doc" in table:
@@ -291,7 +294,7 @@ def wmt25_pairs(folder: str | PathLike) -> list[str]:
 
 
 def read_wmt25(folder: str | PathLike, lp: str, *, name: str = "") -> TestSet:
-    """Read one language pair of WMT25: paragraphs as segments, without sources and references.
+    """Read one language pair of WMT25; its paragraphs are the segments.
 
     Parameters
     ----------
@@ -336,7 +339,7 @@ def read_wmt25(folder: str | PathLike, lp: str, *, name: str = "") -> TestSet:
 
 
 def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.DataFrame:
-    """Read the stored scores of the paragraphs of a test set of `read_wmt25`: system, segment, value.
+    """Read stored scores for a test set of `read_wmt25`: system, segment, value.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Files by name: bundled with the package, in the folder ANHELPERS_DATA, or downloaded by pooch.
+"""Files of data sets: bundled, in the folder ANHELPERS_DATA, or downloaded.
 
 The manifest ``data/manifest.tsv`` pins every downloadable file to a commit and a checksum.
 """
@@ -26,7 +26,10 @@ GITHUB = "https://raw.githubusercontent.com"
 
 
 class _RemoteFile(NamedTuple):
-    """One file of a public git repository, a row of the manifest; without sha256 the git blob id counts."""
+    """One file of a public git repository, a row of the manifest.
+
+    Without sha256 the git blob id is its checksum.
+    """
 
     dataset: str
     file: str
@@ -40,7 +43,7 @@ class _RemoteFile(NamedTuple):
 
 
 def bundled(name: str) -> Path:
-    """Return the path of a file or folder of the package, such as "teaching/en-de/mono.de.txt".
+    """Return the path of a bundled file or folder, such as "teaching/en-de".
 
     Raises
     ------
@@ -57,7 +60,7 @@ def bundled(name: str) -> Path:
 
 @cache
 def _bundle_root() -> Path:
-    """The data folder: ``data/`` in a checkout, ``_bundle/data/`` in an installed package."""
+    """The data folder of a checkout, or of an installed package."""
     package = Path(__file__).resolve().parents[1]
     installed = package / "_bundle" / "data"
     return installed if installed.is_dir() else package.parent / "data"
@@ -87,7 +90,7 @@ def remote_files(name: str) -> list[_RemoteFile]:
 
 
 def download(rows: Iterable[_RemoteFile], what: str) -> None:
-    """Download the files that are missing or damaged in `cache_folder`, and verify their checksums.
+    """Download the missing or damaged files in `cache_folder`, and verify them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Human ratings from 0 to 100 points: exports of Appraise (ESA, direct assessment) and tables.
+"""Human ratings from 0 to 100 points: exports of Appraise, and tables.
 
 An export is CSV without a header, 12 cells a rating for ESA and 11 (without spans) for direct assessment.
 """
@@ -42,7 +42,7 @@ _CONTROLS = r"-tutorial|#(?:bad|dup|incomplete)$"  # in the name of a document
 
 
 def rating_files(place: str) -> list[Path]:
-    """Return the files of ratings that a name means: of a data set, a folder of CSV, or paths with commas."""
+    """Return the files of a data set of ratings, a folder, or paths with commas."""
     of_texts = f"esa/{place.partition('/')[0]}"  # wmt24/en-cs: the ratings of these texts
     for name in (place, of_texts if place in SETS else ""):
         if name.startswith("esa/") and name in SETS:
@@ -58,13 +58,13 @@ def rating_files(place: str) -> list[Path]:
 
 
 def is_export(path: str | PathLike) -> bool:
-    """Whether a file is an export of Appraise: the third cell of the first row is a number."""
+    """Whether a file is an export of Appraise: its third cell is a number."""
     cells = next(iter(read_lines(path)), "").split(",")
     return len(cells) >= min(KINDS.values()) and cells[2].strip().isdigit()
 
 
 def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataFrame:
-    """Read human ratings of the outputs of a test set: system, segment, value, rater (if known).
+    """Read human ratings of a test set: system, segment, value, rater (if known).
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
 
 
 def _with_segments(ratings: pd.DataFrame, whole: TestSet, path: Path) -> pd.DataFrame:
-    """Add the segment of each line, which count from 0, 1, or 2 (a canary): the documents decide."""
+    """Add segments to lines that count from 0, 1 or 2; the documents decide."""
     docs = np.array([*whole.docs, None, None], dtype=object)
     fits = {}
     for start in (1, 0, 2):

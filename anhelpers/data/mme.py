@@ -1,4 +1,4 @@
-"""Folders of mt-metrics-eval: texts of a metrics task with the scores of people and metrics.
+"""Folders of mt-metrics-eval: texts with the scores of people and metrics.
 
 Texts are in WMT's layout of 2024. ``metric-scores/LP/METRIC-REF.LEVEL.score`` and ``human-scores/LP.NAME.LEVEL.score``
 have a line ``system<TAB>score`` per segment (level "seg") or system ("sys"). Higher is better in all of them: MQM
@@ -81,7 +81,7 @@ def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -
 
 
 def mme_scores(folder: str | PathLike, lp: str) -> list[StoredScores]:
-    """Return the scores that are stored for one language pair: of metrics, then of people, by name."""
+    """Return the stored scores of one language pair: of metrics, then of people."""
     levels: dict[tuple[str, str, str | None], set[str]] = defaultdict(set)
     for kind, pattern, form in (
         ("metric", f"metric-scores/{lp}/*.score", _METRIC_FILE),
@@ -210,7 +210,7 @@ def write_mme_scores(
     ref: str | None = None,
     level: str = "seg",
 ) -> Path:
-    """Write the scores of one metric, or of people, for systems of a test set in the folder; return the file.
+    """Write the scores of one metric, or of people; return the file.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def write_mme_scores(
 
 
 def _check_names(form: re.Pattern[str], names: Iterable[str]) -> None:
-    """Raise a DataError for a name that the layout cannot hold, such as an undetermined language."""
+    """Raise a DataError for a name that the layout cannot hold."""
     if bad := next((name for name in names if not form.fullmatch(name) or name == "und"), None):
         raise DataError(f"name '{bad}' is not possible in mt-metrics-eval. Rename it.")
 

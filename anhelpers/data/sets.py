@@ -1,5 +1,6 @@
-"""Named data sets: what each is, where it is, and how to load it. To add one, add a row to ``data/sets.csv``.
+"""Named data sets: find, fetch and load them.
 
+To add one, add a row to ``data/sets.csv``.
 Files of the package come first, then those of the folder ANHELPERS_DATA, then downloads; all have one layout.
 """
 
@@ -73,7 +74,7 @@ CANDIDATES = "candidates.jsonl"
 
 
 def whereabouts(name: str) -> Path | None:
-    """Return the file or folder of a named data set; None if it is not on this machine."""
+    """Return the file or folder of a named data set; None if it is missing."""
     one = SETS[checks.one_of(name, SETS, "data set")]
     if name in TEACHING:
         return bundled(one.path)
@@ -85,7 +86,7 @@ def whereabouts(name: str) -> Path | None:
 
 
 def _holds(place: Path, lp: str) -> bool:
-    """Whether a folder has the texts of a language pair, or, without a pair, whether it exists."""
+    """Whether a folder exists, and has the texts of a language pair."""
     if not lp or not place.exists():
         return place.exists()
     return lp in (wmt25_pairs(place) if is_wmt25(place) else language_pairs(place))
@@ -125,7 +126,10 @@ def fetch_data(names: str | Iterable[str]) -> dict[str, Path]:
 
 
 def available() -> list[dict[str, Any]]:
-    """Return a row for each named data set: name, note, licence, downloadable files, place (None if missing)."""
+    """Return a row per data set: name, note, licence, files, place.
+
+    Files are those that can be downloaded; place is None if the set is missing.
+    """
     return [
         {
             "name": name,
@@ -204,7 +208,7 @@ def _from_file(path: Path, lp: str | None) -> TestSet:
 
 
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
-    """Load candidates by name or path: candidates.jsonl of a teaching set, else the system outputs."""
+    """Load candidates by name or path: candidates.jsonl, else the system outputs."""
     place = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else Path(name)
     if place.is_file() and not (
         suffix_of(place) not in (*JSONL, *PARQUET) and read_marked(read_bytes(place), place)
@@ -218,7 +222,7 @@ def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet
 
 
 def load_mono(name: str | PathLike) -> tuple[str, ...]:
-    """Load R, the monolingual reference of a data set: distinct texts written in the target language.
+    """Load R, the monolingual reference: distinct texts in the target language.
 
     Parameters
     ----------
@@ -235,7 +239,7 @@ def load_mono(name: str | PathLike) -> tuple[str, ...]:
 
 
 def _distinct(path: str | PathLike) -> tuple[str, ...]:
-    """Return the distinct lines of a file that are not blank: a repeated text would shorten an interval."""
+    """Return the distinct, non-blank lines of a file."""
     lines = read_lines(path)
     texts = tuple(dict.fromkeys(line for line in lines if line.strip()))
     if left_out := len(lines) - len(texts):
@@ -264,7 +268,7 @@ def mono_for(
 
 
 def minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
-    """Return (phenomenon, grammatical, ungrammatical sentence) of a teaching set, or of a folder like one."""
+    """Return (phenomenon, grammatical, ungrammatical sentence) of a teaching set."""
     folder = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else name
     path = own_file(folder, "minimal_pairs.tsv")
     columns = dict.fromkeys(("phenomenon", "good", "bad"), str)
@@ -273,16 +277,17 @@ def minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
 
 
 def own_file(folder: str | PathLike, name: str) -> Path | None:
-    """Return a file of a folder; None if it is missing, or a .tsv with nothing below its header."""
+    """Return a file of a folder; None if it is missing or has no rows."""
     path = Path(folder) / name
     filled = os.path.isfile(path) and len(read_lines(path)) > (path.suffix == ".tsv")
     return path if filled else None
 
 
 def ratings_file(name: str | PathLike) -> Path | None:
-    """Return the MQM ratings of a test set ("wmt23/en-de"), by their own name ("mqm/ted-ende"), or of a folder.
+    """Return the file of MQM ratings of a data set or folder.
 
-    None if no ratings are known. DataError if they are not on this machine.
+    The name is that of a test set ("wmt23/en-de") or of ratings ("mqm/ted-ende"). None if no ratings
+    are known; DataError if they are not on this machine.
     """
     if str(name) in TEACHING:
         return bundled(f"{TEACHING[str(name)].path}/mqm.tsv")
@@ -291,7 +296,7 @@ def ratings_file(name: str | PathLike) -> Path | None:
 
 
 def target_language(name: str | PathLike, lang: str | None = None) -> str:
-    """Return the language code of a data set's translations: `lang`, or that of its name.
+    """Return the language code of a data set's translations, or `lang`.
 
     >>> target_language("ted/en-de"), target_language("ratings.tsv", "zh")
     ('de', 'zh')
@@ -304,7 +309,7 @@ def target_language(name: str | PathLike, lang: str | None = None) -> str:
 
 
 def teaching_set(lang: str) -> str | None:
-    """Return the name of the teaching set with translations into a language; None if there is none.
+    """Return the name of the teaching set of a target language, or None.
 
     >>> teaching_set("eng"), teaching_set("de_AT"), teaching_set("cs")
     ('teaching/de-en', 'teaching', None)

@@ -1,4 +1,4 @@
-"""Files of log-probabilities of given sentences, per token or summed, and pairs of such files."""
+"""Files of log-probabilities of sentences, per token or summed."""
 
 from __future__ import annotations
 
@@ -110,12 +110,12 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
 def read_score_pair(
     mt: str | PathLike, lm: str | PathLike, unit: str | None = None
 ) -> tuple[TokenScores, TokenScores, str]:
-    """Read the scores of a translation model and of a language model for the same sentences.
+    """Read the scores of two models for the same sentences.
 
     Parameters
     ----------
     mt, lm : path
-        Their files, as `read_token_scores` reads them.
+        Files of a translation model and a language model, as `read_token_scores` reads them.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _total(scores: Sequence[object], per_token: bool, path: str | PathLike, line
 
 
 def _one_unit(said: Sequence[tuple[int, str]], unit: str | None, path: str | PathLike) -> str:
-    """The unit of a file from what its lines declare, "" for nothing, and from the user."""
+    """The unit of a file, from its lines ("" for none) and from the user."""
     found = unit or next((name for _, name in said if name), "nats")
     for line, name in said:
         if (name or unit or "nats") not in {found} & {*NATS}:
@@ -224,7 +224,7 @@ def _distinct(
 
 
 def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScores:
-    """Scores of fairseq's output, in the order of its ids, with tokens from H where they fit."""
+    """Scores of fairseq's output in the order of its ids; tokens from H if they fit."""
     found: dict[str, dict[int, tuple[int, str]]] = {"T": {}, "H": {}, "P": {}}
     for line, text in enumerate(lines, 1):
         if match := _FAIRSEQ.fullmatch(text):

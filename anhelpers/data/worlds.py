@@ -35,17 +35,17 @@ class World:
     problem: Problem = field(repr=False)
 
     def logprob_per_word(self) -> np.ndarray:
-        """Return (Y,) log R(y) / |y| in nats per word, that of a perfect language model; -inf where R(y) = 0."""
+        """Return (Y,) log R(y) / |y| in nats per word; -inf where R(y) = 0."""
         words = [max(1, len(text.split())) for text in self.targets]
         with np.errstate(divide="ignore"):
             return np.log(self.problem.reference) / words
 
 
 def load_world(name: str | PathLike) -> World:
-    """Load a bundled world ("teacher"), or a folder with pairs.csv, targets.csv and distortion.csv.
+    """Load a bundled world ("teacher"), or a folder of three CSV files.
 
-    A candidate that equals the reference costs 0. For others the first row of distortion.csv that matches decides;
-    ``*`` matches any text.
+    They are pairs.csv, targets.csv and distortion.csv. A candidate that equals the reference costs 0. For others the
+    first row of distortion.csv that matches decides; ``*`` matches any text.
 
     Raises
     ------
