@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..data.io import read_table
 from ..data.text_ratings import TextRatings, load_ratings, ratings_beside
 from ..errors import DataError
 from ..estimate import Estimate
@@ -23,20 +23,11 @@ from ..intervals import effective, few_clusters, score_intervals, student
 from ..stats import cluster_sums, resamples
 from .sheet import COLUMNS, CRITERIA, SCALE, Cell, Sheet
 
-LEVELS = ("nominal", "ordinal", "interval")
-CELL = ["segment", "candidate", "criterion"]
-# column -> what a cell of it must match; the others may be missing
-FORMS = {
-    "rater": r"[^./\\][^/\\]*",
-    "sheet": r".+",
-    "segment": r"\d{1,18}",
-    "candidate": r"\d{1,18}",
-} | {
-    "criterion": "|".join(CRITERIA),
-    "rating": r"([1-5]([.,]0*)?)?",
-}
+_LEVELS = ("nominal", "ordinal", "interval")
+_CELL = ["segment", "candidate", "criterion"]
+_NAME = r"[^./\\][^/\\]*"  # a pseudonym is the name of a file, too
 # an invented rater's standard deviations: of the leniency, and of a repeated rating
-LENIENCY, NOISE = 0.35, 0.6
+_LENIENCY, _NOISE = 0.35, 0.6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +58,7 @@ class ClassRatings:
     def matrix(self, criterion: str) -> pd.DataFrame:
         """Ratings by one criterion: a row per (segment, candidate), a column per rater."""
         part = self.table[self.table.criterion == checks.one_of(criterion, CRITERIA, "criterion")]
-        wide = part.pivot(index=CELL[:2], columns="rater", values="rating")
+        wide = part.pivot(index=_CELL[:2], columns="rater", values="rating")
         return wide.reindex(columns=self.raters)
 
 
@@ -76,7 +67,7 @@ def read_class_ratings(
 ) -> ClassRatings:
     """Pool the files of several raters: one file, several, or all *.csv of a folder.
 
-    Separators may be commas, semicolons or tabs. Copies of a row are read once.
+    Copies of a row are read once.
 
     Parameters
     ----------
@@ -95,44 +86,28 @@ def read_class_ratings(
     if not (files := [Path(path) for path in paths]):
         raise DataError("class ratings: got no CSV file, expected one per rater.")
     table = pd.concat(map(_read, files), ignore_index=True)
-    wrong = table.sheet != (sheet.id if sheet else table.sheet[0])
+    table["wrong"] |= table.sheet != (sheet.id if sheet else table.sheet[0])
     if sheet is not None:
-        wrong |= ~pd.MultiIndex.from_frame(table[CELL]).isin(sheet.rows)
-    table = table.drop_duplicates(["rater", "sheet", *CELL, "rating"])
-    wrong = wrong[table.index] | table.duplicated(["rater", *CELL])
-    if wrong.any():
-        row = table[wrong].iloc[0]
-        what = f"{row.rater}, sheet {row.sheet}, segment {row.segment}, candidate {row.candidate}"
-        hint = "Another sheet, an unknown candidate, or a second rating."
-        raise DataError(f"rating: got {what}, which does not fit. {hint}", row.path, row.line)
+        table["wrong"] |= ~pd.MultiIndex.from_frame(table[_CELL]).isin(sheet.rows)
+    table = table.drop_duplicates(["rater", "sheet", *_CELL, "rating"])
+    table["wrong"] |= table.duplicated(["rater", *_CELL])
+    if table.wrong.any():
+        row = table[table.wrong].iloc[0]
+        got = ", ".join(f"{name} {row[name]}" for name in COLUMNS[:6])
+        hint = "A wrong cell, another sheet, an unknown candidate, or a second rating."
+        raise DataError(f"rating: got {got}. {hint}", row.path, row.line)
     return _pooled(table[list(COLUMNS)], [] if sheet is None else sheet.rows)
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """One file, with the columns path and line."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            head = next(line for line in lines if line.strip())
-        mark = max(",;\t", key=head.count)
-        options = {"sep": mark, "dtype": str, "keep_default_na": False, "encoding": "utf-8-sig"}
-        table = pd.read_csv(path, **options, skip_blank_lines=False, on_bad_lines="error")
-    except (OSError, ValueError, StopIteration, csv.Error) as error:
-        raise DataError(f"class ratings: not a readable CSV file ({error}).", path) from error
-    table.columns = table.columns.str.strip().str.lower()
-    table = table.assign(path=path, line=table.index + 2)
-    if missing := [name for name in FORMS if name not in table]:
-        raise DataError(f"columns: {', '.join(missing)} missing, expected {COLUMNS}.", path, 1)
-    table = table.reindex(columns=[*COLUMNS, "path", "line"], fill_value="")
-    for name, form in FORMS.items():
-        table[name] = table[name].str.strip()
-        if (bad := ~table[name].str.fullmatch(form)).any():
-            row = table[bad].iloc[0]
-            raise DataError(f"{name}: got '{row[name]}', expected {form}.", path, row.line)
-    numbers = table[["segment", "candidate"]].astype(int)
-    for name in ("rating", "seconds", "turn"):
-        decimal = table[name].str.replace(",", ".")
-        numbers[name] = pd.to_numeric(decimal, errors="coerce").astype(float)
-    return table.assign(**numbers)
+    """One file, with the columns path, line and wrong."""
+    numbers = {"segment": int, "candidate": int, "rating": float, "seconds": float, "turn": float}
+    kinds = dict.fromkeys(COLUMNS, str) | numbers
+    table = read_table(path, kinds, optional=COLUMNS[6:]).reindex(columns=[*COLUMNS])
+    wrong = ~table.criterion.isin(CRITERIA) | (table.rating.notna() & ~table.rating.isin(SCALE))
+    wrong |= ~table.rater.str.fullmatch(_NAME) | (table[["segment", "candidate"]] < 0).any(axis=1)
+    table[["seconds", "turn"]] = table[["seconds", "turn"]].astype(float)
+    return table.assign(path=path, line=table.index + 2, wrong=wrong)
 
 
 def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
@@ -146,9 +121,9 @@ def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
 
 def _pooled(table: pd.DataFrame, asked: Iterable[Cell], *notes: str) -> ClassRatings:
     """Complete the table with a row for every rater and every cell; note what is missing."""
-    cells = dict.fromkeys([*asked, *table[CELL].itertuples(index=False, name=None)])
+    cells = dict.fromkeys([*asked, *table[_CELL].itertuples(index=False, name=None)])
     whole = [(who, *cell) for who in table.rater.unique() for cell in cells]
-    full = pd.DataFrame(whole, columns=["rater", *CELL]).merge(table, "left")
+    full = pd.DataFrame(whole, columns=["rater", *_CELL]).merge(table, "left")
     for name in ("sheet", "version"):
         full[name] = full[name].fillna(full.groupby("rater")[name].transform("first"))
     lost = full.rating.isna().groupby(full.rater, sort=False).sum()
@@ -185,11 +160,11 @@ def invented_class(
         merit, about = rng.normal(3.3, 1.1, len(sheet.rows)), "and they say nothing about the texts"
     else:
         merit, about = _merits(sheet, following), f"they follow the ratings of {following.name}"
-    leniency = rng.normal(0, LENIENCY, n_raters)
-    values = merit + leniency[:, None] + rng.normal(0, NOISE, (n_raters, len(sheet.rows)))
+    leniency = rng.normal(0, _LENIENCY, n_raters)
+    values = merit + leniency[:, None] + rng.normal(0, _NOISE, (n_raters, len(sheet.rows)))
     values = np.where(rng.random(values.shape) < missing, np.nan, np.clip(np.round(values), 1, 5))
     took = np.where(np.isnan(values), np.nan, np.round(rng.gamma(4, 3, values.shape), 1))
-    table = pd.DataFrame(sheet.rows * n_raters, columns=CELL)
+    table = pd.DataFrame(sheet.rows * n_raters, columns=_CELL)
     names = np.repeat([f"invented-{k + 1}" for k in range(n_raters)], len(sheet.rows))
     table = table.assign(rater=names, sheet=sheet.id, version="invented", turn=np.nan)
     table = table.assign(rating=values.ravel(), seconds=took.ravel())
@@ -303,10 +278,8 @@ def krippendorff_alpha(values: ArrayLike, level: str = "ordinal") -> float:
     >>> round(krippendorff_alpha([[1, 1], [2, 2], [1, 2]], "nominal"), 4)
     0.4444
     """
-    checks.one_of(level, LEVELS, "level of measurement")
+    checks.one_of(level, _LEVELS, "level of measurement")
     table = np.asarray(values, dtype=np.float64)
-    if table.ndim != 2 or np.isinf(table).any():
-        raise DataError("α: expected a (units, raters) table of finite numbers; nan where missing.")
     table = table[(~np.isnan(table)).sum(1) > 1]
     points = np.unique(table[~np.isnan(table)]).tolist()
     if len(points) < 2:

@@ -61,7 +61,7 @@ class Widget(anywidget.AnyWidget):
 
     def static_html(self) -> str:
         """HTML for readers without scripts, of elements that JupyterLab keeps when untrusted."""
-        raise NotImplementedError
+        return ""
 
     def fragment(self) -> str:
         """HTML for a notebook's output: the static view, which a script makes interactive."""

@@ -186,9 +186,6 @@ def three_routes(
         fewer than three at different places.
     """
     r, cost = checks.pmf("r", r), _costs_of(ground, len(r))
-    if not 0 < share < 1 or (r > 0).sum() < 2:
-        got = f"share {share}, {(r > 0).sum()} outcomes"
-        raise DataError(f"routes: got {got}, expected a share in (0, 1) and two outcomes.")
     one, rare, main = np.eye(len(r)), int(np.where(r > 0, r, 2).argmin()), int(r.argmax())
     kept = np.where(np.arange(len(r)) == rare, 0, r)
     text = (

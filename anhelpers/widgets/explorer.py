@@ -126,11 +126,9 @@ def explore(
     **options
         beta, view, title, segments, show, by_domain, size as in `beta_explorer`.
     """
-    if not studies:
-        raise DataError("explore: got no study, expected at least one.")
+    if len({(one.test.srcs, tuple(one.cands.texts)) for one in studies}) != 1:
+        raise DataError("explore: expected one or more studies of the same sources and candidates.")
     test, cands = studies[0].test, studies[0].cands
-    if any((one.test.srcs, one.cands.texts) != (test.srcs, cands.texts) for one in studies):
-        raise DataError("explore: the studies differ in sources or candidates.")
     rng = rng or np.random.default_rng(0)
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
     given: dict[str, Any] = {
@@ -225,13 +223,6 @@ class BetaExplorer(Widget):
         beside = [n for a, n in self._pairs if a == change["new"]]
         if self.naturalness not in beside:
             self.naturalness = beside[0]
-
-    @traitlets.validate("sentence")
-    def _valid_sentence(self, proposal: Any) -> Any:
-        ids = [row["id"] for row in self.data["rows"]]
-        if ids and proposal["value"] not in ids:
-            raise DataError(f"sentence: got {proposal['value']}, expected one of {ids[:8]} …")
-        return proposal["value"]
 
     def values(self) -> pd.DataFrame:
         """What is chosen at the present β by the present metrics, a row for each segment.

@@ -75,8 +75,7 @@ def own_translation(
     """
     if isinstance(test, OracleStudy):
         cands, test = cands or test.cands, test.test
-    if cands is None:
-        raise DataError("own translation: got no candidates, expected a CandidateSet.")
+    checks.a_kind(cands, CandidateSet, "cands is a CandidateSet")
     cands.require(len(test), test.name)
     critic = critic if isinstance(critic, Critic) else load_critic(critic or test.trg_lang)
     shown = np.flatnonzero(test.referenced).tolist() if segments is None else list(segments)
@@ -135,14 +134,6 @@ class OwnTranslation(Widget):
     @traitlets.validate("beta")
     def _valid_beta(self, proposal: Any) -> Any:
         return checks.non_negative("beta", proposal["value"])
-
-    @traitlets.validate("segment", "kept")
-    def _valid_segment(self, proposal: Any) -> Any:
-        known, value = [one["id"] for one in self.data.get("segments", [])], proposal["value"]
-        given = [pair[0] for pair in value] if isinstance(value, list) else [value]
-        if known and not {*given} <= {*known}:
-            raise DataError(f"segment: got {given}, expected some of {known}.")
-        return value
 
     def fragment(self) -> str:
         """HTML for a notebook's output, with nothing typed."""

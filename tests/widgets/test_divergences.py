@@ -147,8 +147,6 @@ def test_traits_are_checked(widget):
     for trait, value in (("path", "invent word"), ("order", 3.0)):
         with pytest.raises(DataError):
             setattr(widget, trait, value)
-    with pytest.raises(DataError):
-        three_routes(R, NAMES, share=2)
     widget.order = np.inf
     assert widget.get_state("order") == {"order": "inf"}
     assert "<td" in widget.static_html()

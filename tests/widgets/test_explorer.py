@@ -122,7 +122,6 @@ def test_metrics_are_set_from_python_and_from_the_page(studies):
         ("domain", "newz", UnknownName),
         ("accuracy", "bleu", UnknownName),
         ("order", "random", traitlets.TraitError),
-        ("sentence", 7, DataError),
     ],
 )
 def test_traits_refuse_what_is_undefined(options, trait, value, error):
