@@ -1,69 +1,34 @@
-"""The exceptions of this package: every message is one sentence that says what to do next."""
+"""Exceptions of this package; each message is one sentence with a remedy."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
-import json
 import re
 import shlex
 import sys
 from collections.abc import Iterable
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import unquote, urlsplit
 
-__all__ = [
-    "AnhelpersError",
-    "AnhelpersWarning",
-    "DataError",
-    "LanguageConflict",
-    "MissingExtra",
-    "UnknownName",
-    "escaped",
-    "install_line",
-    "nearest",
-    "need",
-    "one_line",
-    "without_password",
-]
-
-EXTRA_OF = {
-    "torch": "neural",
-    "transformers": "neural",
-    "comet": "neural",
-    "huggingface_hub": "neural",
-    "tokenizers": "neural",
-    "safetensors": "neural",
-    "jupyter_client": "notebooks",
-    "papermill": "notebooks",
-    "nbconvert": "notebooks",
-    "nbformat": "notebooks",
-    "nbclient": "notebooks",
-    "latex2mathml": "notebooks",
-    "dask": "cluster",
-    "distributed": "cluster",
-    "dask_jobqueue": "cluster",
-    "yaml": "cluster",
-    "cryptography": "cluster",
-    "cvxpy": "theory",
+_EXTRAS = {
+    "neural": "torch transformers comet huggingface_hub tokenizers safetensors",
+    "notebooks": "jupyter_client papermill nbconvert nbformat traitlets latex2mathml krippendorff",
+    "cluster": "dask distributed dask_jobqueue",
+    "theory": "cvxpy",
 }
-"""A library that the core does without -> the extra of this package that installs it, itself or by what it needs."""
+"""Extra → the modules that it installs."""
 
-LONGEST = 2000
+_LONGEST = 2000
 _LINE_END = re.compile(r"[ \t]*\r?\n\s*")
 _USER = re.compile(r"(?<=://)[^\s/?#'\"]+@")  # NAME:PASSWORD@ before a host
-# or reorders what is seen
+# characters that control a terminal or reorder text
 _UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class AnhelpersError(Exception):
-    """Base of every error this package raises on purpose: its text is a sentence for the user, on one line.
-
-    What a file holds may stand in it, so control characters are shown by their codes, and a long text is cut.
-    """
+    """Base of all errors that this package raises on purpose; the message is one line."""
 
     def __init__(self, message: str = ""):
         super().__init__(one_line(message))
@@ -74,13 +39,16 @@ class AnhelpersWarning(UserWarning):
 
 
 class DataError(AnhelpersError, ValueError):
-    """Something in the user's data is wrong; the message starts with the file and the line where known.
+    """An error in the user's data; the message starts with file and line, if known.
 
     Parameters
     ----------
-    message : what is wrong, the value seen, and what to do.
-    path : the file, or the name of an argument where there is no file.
-    line : 1-based line in that file.
+    message : str
+        What is wrong, the value seen, and a remedy.
+    path : path, optional
+        The file, or the name of an argument.
+    line : int, optional
+        Line in that file, from 1.
     """
 
     def __init__(self, message: str, path: str | PathLike | None = None, line: int | None = None):
@@ -90,37 +58,31 @@ class DataError(AnhelpersError, ValueError):
 
 
 class LanguageConflict(DataError):
-    """Texts are in another language than they are said to be; a command adds which language its model knows."""
+    """Texts are in another language than stated."""
 
 
 class MissingExtra(AnhelpersError, ImportError):
-    """An optional library is not installed; the message carries the command that installs it."""
-
-
-MOST_LISTED = 150
-"""Names in an error; of a longer list, such as that of all languages, only the first are."""
+    """An optional library is missing; the message has the command that installs it."""
 
 
 class UnknownName(AnhelpersError, LookupError):
-    """A name that is not in the list; the message gives the nearest one and the list."""
+    """A name that is not in the list; the message has the nearest one and the list."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         known = sorted(known)
-        listed = ", ".join(known) or "none"
-        if len(known) > MOST_LISTED:
-            listed = f"{', '.join(known[:10])}, … ({len(known)} in all)"
+        listed = ", ".join(known if len(known) <= 150 else [*known[:10], f"… ({len(known)})"])
         super().__init__(f"unknown {kind} '{name}'{nearest(name, known)}; known: {listed}.")
 
 
 def one_line(message: str) -> str:
-    """A text that cannot steer a terminal: one line of at most LONGEST characters."""
-    if len(message) > LONGEST:
-        message = f"{message[: LONGEST - 300]} … {message[-290:]}"
+    """A text on one line, shortened, without passwords and control characters."""
+    if len(message) > _LONGEST:
+        message = f"{message[: _LONGEST - 300]} … {message[-290:]}"
     return escaped(_LINE_END.sub(" ", without_password(message)))
 
 
 def escaped(text: str) -> str:
-    r"""A text whose characters that nobody sees are escaped, so that it cannot steer a terminal.
+    r"""A text with control characters escaped.
 
     >>> escaped("a\x1b[2J")
     'a\\x1b[2J'
@@ -131,94 +93,45 @@ def escaped(text: str) -> str:
 
 
 def without_password(text: str) -> str:
-    """A text with user and password left out of every address in it.
+    """A text without user and password in addresses.
 
-    >>> without_password("no network reaches https://me:secret@example.org/data")
-    'no network reaches https://…@example.org/data'
+    >>> without_password("https://me:secret@example.org/data")
+    'https://…@example.org/data'
     """
-    return _USER.sub("…@", text) if "@" in text else text
+    return _USER.sub("…@", text)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the closest known name, or an empty string.
-
-    The same parts in another order are closest: of lpp+critic it is critic+lpp.
-    """
+    """``"; did you mean 'x'?"`` for the closest known name, or an empty string."""
     known = list(known)
     same = [one for one in known if sorted(one.split("+")) == sorted(name.split("+"))]
-    close = same or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    close = same or difflib.get_close_matches(name, known, n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def install_line(extra: str = "") -> str:
-    """The command that installs the package with an extra into this Python, from where the package itself came.
-
-    A checkout or a wheel that is still there is named by its path, and a repository by its address. Where neither is
-    known, as after an installation from an index, the libraries of the extra are named one by one.
-    """
-    package = Path(__file__).resolve().parent
-    if (package.parent / "pyproject.toml").is_file():
-        return _pip(
-            package.parent / "constraints.txt",
-            "-e",
-            f"{package.parent}{f'[{extra}]' if extra else ''}",
-        )
-    return _pip(package / "_bundle" / "constraints.txt", *_wanted(extra))
-
-
-def _pip(constraints: Path, *wanted: str) -> str:
-    """An install command of pip for this Python, with the tested versions where they are known."""
-    tested = ["-c", str(constraints)] if constraints.is_file() else []
-    return shlex.join([sys.executable, "-m", "pip", "install", *tested, *wanted])
-
-
-def _wanted(extra: str) -> list[str]:
-    """What to name to pip for an extra of the installed package."""
-    try:
-        installed = distribution("anhelpers")
-    except PackageNotFoundError:
-        return [f"anhelpers[{extra}]" if extra else "anhelpers"]
-    if origin := _origin(installed):
-        return [f"anhelpers[{extra}] @ {origin}" if extra else f"anhelpers @ {origin}"]
-    mark = re.compile(rf"""extra\s*==\s*['"]{re.escape(extra)}['"]""") if extra else None
-    listed = [line.partition(";") for line in installed.requires or []]
-    return [
-        name.strip()
-        for name, _, rule in listed
-        if (mark.search(rule) if mark else "extra" not in rule)
-    ]
-
-
-def _origin(installed: Distribution) -> str:
-    """The address from which pip installed a package; "" where pip noted none, or nothing is there any more."""
-    try:
-        told = json.loads(installed.read_text("direct_url.json") or "{}")
-        url, vcs = str(told.get("url", "")), told.get("vcs_info", {})
-        address = urlsplit(url)
-    except (ValueError, AttributeError):
-        return ""
-    if address.scheme == "file" and not Path(unquote(address.path)).exists():
-        return ""
-    return f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if {"vcs", "commit_id"} <= set(vcs) else url
+    """The command that installs this package with an extra into this Python."""
+    root = Path(__file__).resolve().parents[1]
+    option = f"[{extra}]" if extra else ""
+    wanted = ["-e", f"{root}{option}"] if (root / "pyproject.toml").is_file() else None
+    return shlex.join([sys.executable, "-m", "pip", "install", *(wanted or [f"anhelpers{option}"])])
 
 
 def need(module: str, why: str) -> ModuleType:
-    """Import an optional library, or raise MissingExtra with the line that installs it.
+    """Import an optional library, or raise MissingExtra with the command that installs it.
 
     Parameters
     ----------
-    module : as imported, e.g. "torch". why : what cannot be done without, as the subject of a sentence.
+    module : str
+        As imported, e.g. "torch".
+    why : str
+        What needs it, as the subject of a sentence.
     """
     try:
         return importlib.import_module(module)
-    except Exception as error:
-        # a library that is half there, or of another version, ends in whatever it likes
-        told = (
-            f"{why} needs {module}, which cannot be imported ({str(error) or type(error).__name__})"
-        )
-        extra = EXTRA_OF.get(module.split(".")[0])
-        if extra is None:
-            raise MissingExtra(f"{told}; install it with: {_pip(Path(), module)}") from error
-        raise MissingExtra(
-            f"{told}; it comes with the extra '{extra}': {install_line(extra)}"
-        ) from error
+    except Exception as error:  # a broken library raises anything
+        name = module.split(".")[0]
+        extra = next((extra for extra, names in _EXTRAS.items() if name in names.split()), None)
+        line = install_line(extra) if extra else f"pip install {name}"
+        told = f"{why} needs {module} ({str(error) or type(error).__name__}). Install it: {line}"
+        raise MissingExtra(told) from error

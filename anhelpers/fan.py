@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .compiled import compiled
+from ._numba import compiled
 from .errors import DataError
 from .frontier import held_betas, most_at, vertex_at
 

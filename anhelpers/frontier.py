@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from ._numba import compiled
 from .checks import LARGEST_SCORE as LARGEST
-from .compiled import compiled
 from .errors import DataError
 
 

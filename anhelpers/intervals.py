@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .compiled import compiled
+from ._numba import compiled
 from .errors import DataError
 from .estimate import Estimate
 from .progress import note_once

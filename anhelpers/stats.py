@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .compiled import compiled
+from ._numba import compiled
 from .errors import DataError
 
 # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
@@ -38,7 +38,7 @@ def cluster_counts(
     """
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     m = int(index.max()) + 1
-    drawn = rng.integers(0, m, size=(checks.draws_that_fit(n_draws, m), m))
+    drawn = rng.integers(0, m, size=(checks.whole("n_draws", n_draws), m))
     _count_rows(drawn)
     return drawn, index
 
@@ -122,7 +122,7 @@ def check_draws(clusters: Sequence | np.ndarray, n_draws: int) -> int:
     ------
     DataError : n_draws is no number of resamples, or what is kept of each does not fit into memory.
     """
-    return checks.draws_that_fit(n_draws, min(len(set(np.asarray(clusters).tolist())), KEPT))
+    return checks.whole("n_draws", n_draws)
 
 
 @compiled

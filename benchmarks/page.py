@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 import anhelpers as an
+from anhelpers._numba import cores
 from anhelpers.charts.offline import picture
-from anhelpers.compiled import cores
 
 from .table import POINTS, Row, exponent
 

@@ -12,7 +12,7 @@ import sacrebleu
 from numpy.typing import ArrayLike
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from ..compiled import compiled
+from .._numba import compiled
 from ..data.languages import short_code
 from ..errors import DataError, MissingExtra
 from .encode import SegmentBatch

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compiled import compiled
+from .._numba import compiled
 from .encode import WHITESPACE, SegmentBatch, code_points
 from .ngrams import clipped_matches
 from .words import Vocabulary

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
@@ -12,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..compiled import side_by_side
+from .._numba import cores
 from ..progress import progress
 from .references import Reference, streams
 
@@ -87,13 +90,31 @@ def gather(
     batches = segment_batches(hyps, refs, segment, **smaller)
     unseen: Any = nullcontext(lambda n: None)
     with progress(len(hyps), "counting edits", "texts") if one_by_one else unseen as step:
-        found = map(with_rows(), batches) if one_by_one else side_by_side(with_rows, batches)
+        found = map(with_rows(), batches) if one_by_one else _threaded(with_rows, batches)
         for rows, part in found:
             if out is None:
                 out = np.empty((len(hyps), *part.shape[1:]), dtype=part.dtype)
             out[rows] = part
             step(len(part))
     return out
+
+
+def _threaded(maker: Callable[[], Callable[[Any], Any]], items: Iterable) -> Iterator[Any]:
+    """The result for each item, in order, from a thread per processor, each with a function of its own."""
+    local, waiting = threading.local(), deque[Future]()
+
+    def call(item: Any) -> Any:
+        if not hasattr(local, "function"):
+            local.function = maker()
+        return local.function(item)
+
+    with ThreadPoolExecutor(n := cores()) as pool:
+        for item in items:
+            waiting.append(pool.submit(call, item))
+            if len(waiting) > 2 * n:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def segment_batches(

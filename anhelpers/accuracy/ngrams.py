@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import compiled
+from .._numba import compiled
 
 LANES = 64  # candidates that are counted side by side
 LANE_BITS = np.uint64(6)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..compiled import compiled
+from .._numba import compiled
 from .encode import WHITESPACE, code_points
 
 # its last entry stands for every code point beyond

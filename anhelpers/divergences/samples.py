@@ -320,7 +320,7 @@ def plug_in(
     n, m = int(counts_x.sum()), int(counts_y.sum())
     q, r = counts_x / n, counts_y / m
     value = function(q, r)
-    n_draws = checks.draws_that_fit(n_draws, 2 * len(counts_x))
+    n_draws = checks.whole("n_draws", n_draws)
     bias = (
         UPWARD if order is None or order <= 1 else f"{UPWARD} (likely, not certain, above order 1)"
     )
@@ -470,7 +470,7 @@ def wasserstein_1d(
     5.0
     """
     x, y = _scores("x", x), _scores("y", y)
-    points, n_draws = np.concatenate([x, y]), checks.draws_that_fit(n_draws, 4 * (len(x) + len(y)))
+    points, n_draws = np.concatenate([x, y]), checks.whole("n_draws", n_draws)
     order = np.argsort(points, kind="stable")
     gaps = np.diff(points[order])
 

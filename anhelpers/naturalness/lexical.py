@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from ..compiled import compiled
+from .._numba import compiled
 from ..data.languages import short_code, spaced
 from ..data.schema import TestSet
 from ..errors import DataError

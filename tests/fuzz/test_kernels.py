@@ -295,7 +295,7 @@ def test_numba_checks_bounds_where_it_is_asked_to():
 
     if not numba.config.BOUNDSCHECK:
         pytest.skip("set NUMBA_BOUNDSCHECK=1 and a NUMBA_CACHE_DIR of its own")
-    from anhelpers.compiled import compiled
+    from anhelpers._numba import compiled
     from anhelpers.frontier import hulls
 
     @compiled

@@ -1,0 +1,35 @@
+"""Loops compiled to machine code by numba, cached on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numba
+
+
+def compiled(function: Callable | None = None, **options: Any) -> Callable:
+    """Compile with numba, and cache the machine code if a cache folder is writable.
+
+    A cached kernel does not notice changes of a kernel in another file: kernels that call each other share a file.
+
+    Parameters
+    ----------
+    function : callable, optional
+        To be compiled; without it, the decorator with these options of numba.
+    """
+    if function is None:
+        return partial(compiled, **options)
+    try:
+        return numba.njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:  # no writable cache folder (NUMBA_CACHE_DIR)
+        return numba.njit(nogil=True, **options)(function)
+
+
+def cores() -> int:
+    """Number of processors of this process, or OMP_NUM_THREADS if that is smaller."""
+    given = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    most = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(given or 1, int(most) if most.isdecimal() else given or 1))
