@@ -67,7 +67,9 @@ def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray
     """(n,) int64 ids of the segment of each candidate: non-negative, below `n_segments`."""
     ids = np.asarray(segment)
     if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
-        raise DataError(f"segment ids must be a flat array of integers, got {ids.dtype}, shape {ids.shape}.")
+        raise DataError(
+            f"segment ids must be a flat array of integers, got {ids.dtype}, shape {ids.shape}."
+        )
     end = np.inf if n_segments is None else n_segments
     if (bad := np.flatnonzero((ids < 0) | (ids >= end))).size:
         raise DataError(f"candidate {bad[0]} names segment {ids[bad[0]]}, expected 0 to {end - 1}.")
@@ -93,7 +95,9 @@ def held_range(name: str, values: np.ndarray) -> np.ndarray:
     """The same finite numbers, whose range must be a normal float64."""
     low, high = float(values.min()), float(values.max())
     if not (low == high or np.finfo(np.float64).tiny <= high - low < np.inf):
-        raise DataError(f"the range of {name}, from {low:g} to {high:g}, does not fit a float64. Scale it.")
+        raise DataError(
+            f"the range of {name}, from {low:g} to {high:g}, does not fit a float64. Scale it."
+        )
     return values
 
 

@@ -16,7 +16,5 @@ def test_an_unknown_name_offers_the_nearest_and_the_list():
 
 
 def test_a_missing_library_names_the_command_that_installs_it():
-    with pytest.raises(
-        MissingExtra, match=r"drawing needs no_such_library.*-m pip install no_such_library"
-    ):
+    with pytest.raises(MissingExtra, match="pip install no_such_library"):
         need("no_such_library", "drawing")
