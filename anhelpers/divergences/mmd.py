@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
 from .. import checks
-from ..compiled import compiled, cores
+from .._numba import compiled, cores
 from ..errors import DataError
 from ..estimate import Estimate
 from .samples import PairSums, pair_noise, spread_rows

@@ -146,7 +146,7 @@ def resampled(
     names = np.arange(n) if docs is None else np.asarray(docs)
     _, index, sizes = np.unique(names, return_inverse=True, return_counts=True)
     m = len(sizes)
-    signs = rng.choice((-1.0, 1.0), size=(checks.draws_that_fit(n_draws, n), m))
+    signs = rng.choice((-1.0, 1.0), size=(checks.whole("n_draws", n_draws), m))
     moved = (signs[:, index] - (signs @ sizes / n)[:, None]) / n
     return moved * np.sqrt(m / (m - 1)), float(effective(sizes))
 
