@@ -12,7 +12,6 @@ import pytest
 from anhelpers.accuracy.external import external_metric as mqm_metric
 from anhelpers.cli import main
 from anhelpers.data import TestSet, find_file, load, rated_texts, ratings_file, read_ratings
-from anhelpers.data.averages import averages_beside
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import rated_plane, system_plane, systems_table
@@ -192,7 +191,7 @@ def test_ted_is_as_published():
     path = find_file("mqm/ted-ende")
     test = rated_texts(read_ratings(path, texts=True), "en-de", "ref")
     values = system_scores(test, mqm_metric("mqm:mqm/ted-ende"))
-    published = pd.read_csv(averages_beside(path), sep=r"\s+", na_values="None")
+    published = pd.read_csv(path.with_suffix(".avg_seg_scores.tsv"), sep=r"\s+", na_values="None")
     means = -published.groupby("system").mqm_avg_score.mean()
     mine = dict(zip(test.systems, np.nanmean(values, axis=0), strict=True))
     assert len(mine) == 13

@@ -29,8 +29,8 @@ from ..data.external import (
 )
 from ..data.human import KINDS, is_export, rating_files, read_ratings_of
 from ..data.io import read_bytes, read_table
+from ..data.join import join_ratings
 from ..data.mme import is_mme, mme_scores, read_mme, read_mme_scores
-from ..data.rating_join import join_ratings
 from ..data.ratings import Ratings, read_ratings
 from ..data.schema import TestSet
 from ..data.sets import SETS, find_file, ratings_file

@@ -1,7 +1,5 @@
 # Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
-from .averages import averages_beside as averages_beside
-from .averages import compare_averages as compare_averages
 from .candidates import from_systems as from_systems
 from .candidates import read_candidate_file as read_candidate_file
 from .candidates import read_candidates as read_candidates
@@ -12,6 +10,8 @@ from .checking import check as check
 from .external import read_system_scores as read_system_scores
 from .fetch import bundled as bundled
 from .fetch import shared_data as shared_data
+from .join import join_ratings as join_ratings
+from .join import rated_texts as rated_texts
 from .languages import split_pair as split_pair
 from .lines import read_lines as read_lines
 from .mme import StoredScores as StoredScores
@@ -23,10 +23,7 @@ from .mme import write_mme as write_mme
 from .mme import write_mme_scores as write_mme_scores
 from .plain import add_systems as add_systems
 from .plain import read_plain as read_plain
-from .rating_join import join_ratings as join_ratings
-from .rating_join import rated_texts as rated_texts
 from .ratings import Ratings as Ratings
-from .ratings import pool_ratings as pool_ratings
 from .ratings import read_ratings as read_ratings
 from .schema import CandidateSet as CandidateSet
 from .schema import TestSet as TestSet

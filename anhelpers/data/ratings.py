@@ -1,67 +1,66 @@
-"""Expert ratings: which errors of which category and severity a rater found in a system's translation of a segment.
+"""Read expert ratings (MQM): the errors that raters marked in the translations of segments.
 
-One reader for the MQM files of WMT and TED, 2020 to 2024 (google/wmt-mqm-human-evaluation), whose columns, spellings
-and quoting changed from year to year. What a rating weighs is said in `anhelpers.mqm`.
+One reader for the files of WMT and TED, 2020 to 2024 (google/wmt-mqm-human-evaluation), whose columns, spellings and
+quoting differ by year. `anhelpers.mqm` scores them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import csv
+import io
+import re
+import tarfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import DataError, nearest
-from .mqm_tables import RatingMap, load_map
-from .rating_checks import (
-    check_file_texts,
-    check_languages,
-    check_one_pair,
-    check_units,
-    without_copies,
-)
-from .rating_names import SEVERITIES, category_key, natural_key, renamed, visible, without_side
-from .rating_rows import (
-    EMPTY,
-    Scan,
-    not_utf8,
-    open_ratings,
-    read_header,
-    scan_rows,
-    shortened,
-    split_rows,
-)
+from ..errors import AnhelpersWarning, DataError, nearest
+from ..progress import note
+from .io import read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Ratings", "Segment", "pool_ratings", "read_ratings"]
+SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
+"""Severities from harmless to grave; Critical occurs in files of 2024 only."""
 
-# hands on the wheel: an error was planted, and was Found or Missed; no rating of the system
-_ATTENTION = "hotwtest"
-_NO_CATEGORY = {"", "noerrors", "noissue", "noissues", *EMPTY}  # beside the severity No-error
-_LEFT_OUT = (
-    "attention checks (HOTW-test), which rate no system",
-    "WMT24's canary; ids count it, so that segment i is line i of the text files, their canary "
-    "being line 1",
-    "metadata without a rater",
-)
-_NAMES = ("systems", "segments", "raters", "categories", "severities")
-_CODES = ("system", "segment", "rater", "category", "severity")
+# column -> its names in a header without case, spaces and "_"; the first that is present counts. An "id" counts within
+# its document, a "global_id" through the file; a file may have only one of the two.
+_COLUMNS = {
+    "system": ("system",),
+    "doc": ("doc",),
+    "id": ("docsegid", "docid", "segid", "globalsegid"),
+    "global_id": ("globalsegid", "segid", "docsegid", "docid"),
+    "rater": ("rater",),
+    "category": ("category",),
+    "severity": ("severity",),
+    "source": ("source",),
+    "target": ("target",),
+}
+_NAMES = list(_COLUMNS)[:7]
+_SIDE = re.compile(r" ?\(translation ?\d*\)$", re.IGNORECASE)  # of two side by side, which one
+_FLUFF = re.compile(r"[\s_!-]")
+_DIGITS = re.compile(r"(\d+)")
+_MARKED = re.compile(r"<v>(.*?)(?:</v>|\Z)", re.DOTALL)  # one that is not closed runs to the end
 
 
-@dataclass(frozen=True, order=True)
-class Segment:
-    """A segment as the file names it: ids are text, from 0 or from 1 as they stand there.
+class Segment(NamedTuple):
+    """A segment with the ids of the file, which count from 0 or from 1.
 
     Parameters
     ----------
-    doc : the document.
-    id : within the document.
-    global_id : within the file; the same as `id` where the file has only one of the two.
+    doc : str
+        Document.
+    id, global_id : str
+        Within the document and within the file; equal if the file has only one of the two.
     """
 
     doc: str
@@ -71,19 +70,22 @@ class Segment:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ratings:
-    """n ratings, a column each, in the order of the file; a code is the position of a name in the tuple beside it.
+    """n ratings in the order of the file; a code is a position in the tuple of names of its column.
 
     Parameters
     ----------
-    systems, segments, raters, categories, severities : the distinct names; segments in reading order.
-    system, segment, rater, category, severity : (n,) int32 codes.
-    file, line : (n,) int32, where each rating stands: position in `paths`, and line from 1.
-    paths : the files.
-    notes : sentences that the user should see: what was left out, and what is odd.
-    sources, targets : segment -> text, (system, segment) -> text, without marks; empty unless texts were asked for.
-    spans : n marked texts, "" where nothing is marked, more than one joined by " … "; empty as above.
-    raw : (system, segment) -> source and target as bytes, marks included, of its first rating.
-    reading : what decided how the files were read, for signatures, such as "map:mine@5f2c0a91".
+    systems, segments, raters, categories, severities : tuple
+        The distinct names; segments in reading order.
+    system, segment, rater, category, severity : (n,) int32 array
+        Codes.
+    file, line : (n,) int array
+        Position in `paths`, and line from 1.
+    paths : tuple of str
+        The files.
+    sources, targets : mapping
+        Segment to text, and (system, segment) to text, without marks; empty if read without texts.
+    spans : tuple of str
+        n marked texts, "" without a mark, several joined by " … "; empty if read without texts.
     """
 
     systems: tuple[str, ...]
@@ -99,12 +101,9 @@ class Ratings:
     file: np.ndarray
     line: np.ndarray
     paths: tuple[str, ...]
-    notes: tuple[str, ...] = ()
     sources: Mapping[Segment, str] = field(default_factory=dict)
     targets: Mapping[tuple[str, Segment], str] = field(default_factory=dict)
     spans: tuple[str, ...] = ()
-    raw: Mapping[tuple[str, Segment], tuple[bytes, bytes]] = field(default_factory=dict)
-    reading: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.line)
@@ -117,317 +116,238 @@ class Ratings:
 
     @property
     def segment_names(self) -> tuple[str, ...]:
-        """A name for each segment: its global id where these tell all segments apart, else DOC:ID."""
+        """A name for each segment: its global id if these are distinct, else DOC:ID."""
         ids = tuple(segment.global_id for segment in self.segments)
         return ids if len(set(ids)) == len(ids) else tuple(f"{s.doc}:{s.id}" for s in self.segments)
-
-    def units(self) -> np.ndarray:
-        """(n,) int64: equal for ratings of one translation by one rater; `np.unravel_index` gives the three codes."""
-        shape = len(self.systems), len(self.segments), len(self.raters)
-        return np.ravel_multi_index((self.system, self.segment, self.rater), shape)
 
     def frame(self) -> pd.DataFrame:
         """file, line, system, segment, doc, rater, category, severity: a row per rating, in names."""
         import pandas as pd
 
-        names = {
-            "system": self.systems,
-            "segment": self.segment_names,
-            "rater": self.raters,
-            "category": self.categories,
-            "severity": self.severities,
+        columns: dict[str, tuple[Iterable[str], np.ndarray]] = {
+            "file": (self.paths, self.file),
+            "system": (self.systems, self.system),
+            "segment": (self.segment_names, self.segment),
+            "doc": ([segment.doc for segment in self.segments], self.segment),
+            "rater": (self.raters, self.rater),
+            "category": (self.categories, self.category),
+            "severity": (self.severities, self.severity),
         }
-        columns = {
-            name: np.array(known, dtype=object)[getattr(self, name)]
-            for name, known in names.items()
-        }
-        docs = np.array([segment.doc for segment in self.segments], dtype=object)[self.segment]
-        table = pd.DataFrame(
-            {"file": np.array(self.paths, dtype=object)[self.file], "line": self.line, **columns}
-        )
-        table.insert(4, "doc", docs)
+        named = {k: np.array([*names], dtype=object)[code] for k, (names, code) in columns.items()}
+        table = pd.DataFrame(named)
+        table.insert(1, "line", self.line)
         return table
 
 
-def read_ratings(
-    path: str | PathLike,
-    *,
-    texts: bool = False,
-    mapping: str | PathLike | RatingMap | None = None,
-    repeated: str = "refuse",
-) -> Ratings:
-    """The ratings of one file: .tsv or .csv, plain, packed by gzip, xz or zstd, or alone in a tar archive.
+def read_ratings(path: str | PathLike, *more: str | PathLike, texts: bool = False) -> Ratings:
+    """Read the ratings of one or more files: .tsv or .csv, plain or compressed, or alone in a tar archive.
 
-    Case, spaces, "_" and "-" tell no two categories or severities apart, nor does "(Translation 2)" behind a category.
-    Left out with a note: attention checks (HOTW-test), WMT24's canary, rows of metadata without a rater.
+    Case, spaces, "_", "-" and a suffix "(Translation 2)" do not distinguish categories or severities. Attention checks
+    (HOTW-test), WMT24's canary and rows of metadata without a rater are left out. An empty severity is No-error.
 
     Parameters
     ----------
-    path : the file.
-    texts : whether to keep sources, targets and marked spans, too; without, these columns are not decoded.
-    mapping : what the file calls columns, severities and categories; a CSV or TSV file, as `load_map` reads it.
-    repeated : of a file that holds a part of itself twice, "refuse" it, "count" every row, or read each row "once".
+    path, *more : path
+        The files; raters of the same name are the same rater.
+    texts : bool
+        Whether to keep sources, targets and marked spans.
 
     Raises
     ------
-    DataError : another kind of file, a broken row, an unknown severity, bytes that are not UTF-8, nested marks; a part
-        of the file that is there twice; texts of two language pairs.
+    DataError : a missing column, a row of another length, an empty name, an unknown severity, or a rating of a
+        translation by a rater in two files; with file and line.
     """
-    table = load_map(mapping) if mapping is not None else RatingMap("", ())
-    with open_ratings(path) as stream:
-        header, lines = read_header(stream, path, table.columns)
-        scan = scan_rows(split_rows(lines, header, path), header, path, texts)
-    scan, mapped = renamed(scan, table, header.cells)
-    labels, left_out = _labels(scan, path), _left_out(scan)
-    rows, repeats = without_copies(scan, np.flatnonzero(left_out == 0), path, repeated)
-    if not rows.size:
-        raise DataError("there is no rating in this file.", path)
-    columns = zip(labels, (scan.code[[0, 1, 2, 3, 3], :][:, rows]), strict=True)
-    ratings = _assemble(columns, np.zeros(rows.size, np.int32), scan.line[rows], (str(path),))
-    check_file_texts(scan, rows, ratings)
-    reading = (f"map:{table.name}",) * bool(table.name) + ("repeated:once",) * bool(
-        repeats and repeated == "once"
+    import pandas as pd
+
+    paths = tuple(map(str, (path, *more)))
+    rows = pd.concat([_rows(one).assign(file=i) for i, one in enumerate(paths)], ignore_index=True)
+    first = rows.groupby([*_NAMES[:5]]).file.transform("first")
+    if (again := rows.file != first).any():
+        row = rows.loc[again.idxmax()]
+        told = f"the rating of {row.system}, {row.doc}, segment {row.id} by {row.rater} is also in"
+        raise DataError(f"{told} {paths[first[row.name]]}.", paths[row.file], row.line)
+    shown = {category_key(name): name for name in sorted(set(rows.category), reverse=True)}
+    segments = [Segment(*key) for key in zip(rows.doc, rows.id, rows.global_id, strict=True)]
+    columns: tuple[tuple[Iterable, Callable[[Any], Any]], ...] = (
+        (rows.system, _natural),
+        (segments, lambda s: (_natural(s.global_id), _natural(s.doc), _natural(s.id))),
+        (rows.rater, _natural),
+        (map(shown.__getitem__, map(category_key, rows.category)), _natural),
+        (rows.severity, SEVERITIES.index),
     )
-    units = [
-        (ratings.systems[i], ratings.segments[k])
-        for i, k in zip(ratings.system.tolist(), ratings.segment.tolist(), strict=True)
-    ]
-    raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
-    for unit, row in zip(units, rows.tolist(), strict=True):
-        raw.setdefault(unit, scan.pairs[row])
-    notes = (*mapped, *scan.notes, *repeats, *_notes(scan, left_out, rows, ratings))
-    ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
-    check_languages([ratings])
-    if not texts:
-        return ratings
-    srcs, trgs, spans = zip(*(scan.texts[row] for row in rows), strict=True)
-    return _with_texts(ratings, zip(units, srcs, trgs, strict=True), spans, "rows")
+    names, codes = zip(*(_coded(list(values), order) for values, order in columns), strict=True)
+    found: tuple[Any, ...] = (*names, *codes, rows.file.to_numpy(), rows.line.to_numpy(), paths)
+    return Ratings(*found, *(_texts(rows, segments) if texts else ()))
 
 
-def _labels(scan: Scan, path: str | PathLike) -> list[list]:
-    """What the keys of a scan say: systems, segments, raters, categories, severities; the last two share a code."""
-    systems, segments, raters, kinds = (_strings(scan, column, path) for column in range(4))
-    known = {category_key(name): name for name in SEVERITIES} | {
-        _ATTENTION: "No-error",
-        "": "No-error",
-    }
-    for code, (_, severity) in enumerate(kinds):
-        if category_key(severity) not in known:
-            hint = nearest(severity.capitalize(), SEVERITIES)
-            what = (
-                f"unknown severity '{shortened(severity)}'{hint}; known: {', '.join(SEVERITIES)}; "
-                "other names are "
-            )
-            what += "told by a mapping (--map)."
-            if severity[:1] == severity[-1:] == '"':
-                what = (
-                    f"the severity {severity} stands in quotes, which are text in a TSV: save it "
-                    "without, or as CSV."
-                )
-            if category_key(severity) == "severity":
-                what = (
-                    "the header comes again: two files stand one after the other in this one; give "
-                    "them one by one."
-                )
-            raise DataError(what, path, scan.first(3, code))
-    for column, keys in enumerate((systems, segments)):
-        for code, key in enumerate(keys):
-            if not all(key):
-                raise DataError(
-                    "the system, the doc or the segment id is empty.",
-                    path,
-                    scan.first(column, code),
-                )
-    severities = [known[category_key(severity)] for _, severity in kinds]
-    categories = []
-    for name, severity in kinds:
-        none = not (name or severity) or category_key(name) == "noerror"
-        none |= category_key(severity) == "noerror" and category_key(name) in _NO_CATEGORY
-        categories.append("No-error" if none else without_side(name))
-    names = [key[0] for key in systems]
-    ids = ["" if (name := visible(key[0])).lower() in EMPTY else name for key in raters]
-    return [names, [Segment(*key) for key in segments], ids, categories, severities]
+def _coded(values: list, order: Callable[[Any], Any]) -> tuple[tuple, np.ndarray]:
+    """The distinct values in order, those that tie by themselves; and the position of each value."""
+    names = sorted(sorted(set(values)), key=order)
+    place = {name: i for i, name in enumerate(names)}
+    return tuple(names), np.array([place[value] for value in values], np.int32)
 
 
-def _strings(scan: Scan, column: int, path: str | PathLike) -> list[tuple[str, ...]]:
-    """The keys of a column as text, without spaces around it."""
-    texts = []
-    for code, key in enumerate(scan.keys[column]):
-        try:
-            texts.append(tuple(part.decode("utf-8").strip() for part in key))
-        except UnicodeDecodeError as error:
-            raise not_utf8(error, path, scan.first(column, code)) from None
-    return texts
-
-
-def _left_out(scan: Scan) -> np.ndarray:
-    """(n,) 0 for a rating, else 1 + the position in _LEFT_OUT of why the row is none."""
-    canary = np.array([doc.strip().lower() == b"canary" for doc, *_ in scan.keys[1]], dtype=bool)
-    attention = np.array(
-        [category_key(severity.decode()) == _ATTENTION for _, severity in scan.keys[3]], dtype=bool
-    )
-    nobody = np.array([not rater.strip() for (rater,) in scan.keys[2]], dtype=bool)
-    nothing = np.array(
-        [not (category.strip() or severity.strip()) for category, severity in scan.keys[3]],
-        dtype=bool,
-    )
-    _, segment, rater, kind = scan.code
-    return np.select(
-        [attention[kind], canary[segment], nobody[rater] & nothing[kind]], [1, 2, 3], 0
-    )
-
-
-def _assemble(
-    columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | tuple[str, ...]
-) -> Ratings:
-    """The ratings whose names are labels[code], column by column; names sorted, each category in one spelling."""
-    names: list[Any] = []
-    codes: list[Any] = []
-    orders: tuple[Callable[[Any], Any], ...] = (
-        natural_key,
-        _reading_order,
-        natural_key,
-        natural_key,
-        SEVERITIES.index,
-    )
-    for (labels, code), order, column in zip(columns, orders, _CODES, strict=True):
-        used = np.flatnonzero(np.bincount(code, minlength=len(labels)))
-        if column == "category":
-            shown = {
-                category_key(labels[i]): labels[i]
-                for i in sorted(used, key=labels.__getitem__, reverse=True)
-            }
-            labels = [shown.get(category_key(label), label) for label in labels]
-        # those that tie, such as A1 and A01, by text
-        known = sorted(sorted({labels[i] for i in used}), key=order)
-        position = {name: i for i, name in enumerate(known)}
-        places = np.array([position.get(label, -1) for label in labels], np.int32)
-        names.append(tuple(known))
-        codes.append(places[code])
-    return Ratings(*names, *codes, *where)
-
-
-def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings) -> tuple[str, ...]:
-    """What was left out of a file, and what is odd in it."""
-    counts = np.bincount(left_out, minlength=len(_LEFT_OUT) + 1)[1:].tolist()
-    notes = [
-        f"{n} row{'s' * (n != 1)} left out: {why}."
-        for why, n in zip(_LEFT_OUT, counts, strict=True)
-        if n
-    ]
-    silent = np.array([not severity.strip() for _, severity in scan.keys[3]])[scan.code[3][rows]]
-    errors = np.array(ratings.categories)[ratings.category] != "No-error"
-    n = int((silent & errors).sum())
-    if n:
-        notes.append(
-            f"{n} error{'s' * (n != 1)} without a severity: counted as No-error, as WMT24 does."
-        )
-    denied = errors & ~silent & (ratings.severity == _place(ratings.severities, "No-error"))
-    if n := int(denied.sum()):
-        told = f"{n} row{'s name' if n > 1 else ' names'} an error and the severity No-error"
-        notes.append(
-            f"{told} (first: line {ratings.line[denied][0]}): counted by that severity; mend what "
-            "is wrong."
-        )
-    nobody = ratings.rater == _place(ratings.raters, "")
-    if n := int(nobody.sum()):
-        told = (
-            f"{n} row{'s have' if n > 1 else ' has'} no rater (first: line "
-            f"{ratings.line[nobody][0]})"
-        )
-        one = "one more rater" if len(ratings.raters) > 1 else "one rater"
-        notes.append(f"{told}: they count as those of {one}, without a name; fill in who it was.")
-    unit = np.unique(ratings.units(), return_inverse=True)[1]
-    both = np.intersect1d(unit[errors], unit[~errors])
-    if n := len(both):
-        told = (
-            f"{n} rating{'s' * (n != 1)} of a translation by one rater say{'s' * (n == 1)} "
-            "No-error and name an error"
-        )
-        line = ratings.line[np.isin(unit, both)][0]
-        notes.append(
-            f"{told}, too (first: line {line}): the errors count; are several raters under one "
-            "name there?"
-        )
-    if any(segment.global_id == "0" for segment in ratings.segments):
-        notes.append("Segment ids count from 0, and stay as in the file.")
-    if scan.unclosed:
-        lines = ", ".join(map(str, scan.unclosed[:5])) + (", …" if len(scan.unclosed) > 5 else "")
-        notes.append(f"line {lines}: <v> is not closed; the mark runs to the end of its text.")
-    return tuple(notes)
-
-
-def _place(names: Sequence[str], name: str) -> int:
-    """Where a name stands, or -1."""
-    return names.index(name) if name in names else -1
-
-
-def _reading_order(segment: Segment) -> tuple:
-    return natural_key(segment.global_id), natural_key(segment.doc), natural_key(segment.id)
-
-
-def _with_texts(
-    ratings: Ratings, texts: Iterable[tuple], spans: Iterable[str], what: str
-) -> Ratings:
-    """The ratings with texts ((system, segment), source, target), the first where they differ between `what`."""
+def _texts(rows: pd.DataFrame, segments: list[Segment]) -> tuple[dict, dict, tuple[str, ...]]:
+    """Sources, targets and spans; of several texts of a translation the first, with a note."""
     sources: dict[Segment, str] = {}
     targets: dict[tuple[str, Segment], str] = {}
-    other, notes = set(), ratings.notes
-    for unit, source, target in texts:
-        if (sources.setdefault(unit[1], source), targets.setdefault(unit, target)) != (
-            source,
-            target,
-        ):
+    spans, other = [], set()
+    for system, segment, *pair in zip(rows.system, segments, rows.source, rows.target, strict=True):
+        src, trg = (text.replace("<v>", "").replace("</v>", "") for text in pair)
+        unit = system, segment
+        if (sources.setdefault(segment, src), targets.setdefault(unit, trg)) != (src, trg):
             other.add(unit)
+        spans.append(" … ".join(_MARKED.findall(pair[1]) + _MARKED.findall(pair[0])))
     if other:
-        system, segment = min(other)
-        where = f"such as {system}, document {segment.doc}, segment {segment.id}"
-        notes += (
-            f"translations whose text differs between {what}: {len(other)}, {where}; the first is "
-            "kept.",
+        note(f"{len(other)} rated translations have several texts; the first is kept.")
+    return sources, targets, tuple(spans)
+
+
+def _rows(path: str) -> pd.DataFrame:
+    """A row per rating: line, the columns of `_NAMES` in clean spelling, source and target with their marks."""
+    import pandas as pd
+
+    lines = _lines(path)
+    first, second = next(lines, ""), next(lines, "")
+    delimiter = "\t" if "\t" in first else max(",;", key=first.count)
+    cells = [cell.strip().strip('"') for cell in first.split(delimiter)]
+    # WMT23 has a link to its documentation in one more cell of the header
+    header = [re.sub("[ _]", "", cell.lower()) for cell in cells if not cell.startswith("#")]
+    places = {
+        name: next((header.index(one) for one in known if one in header), -1)
+        for name, known in _COLUMNS.items()
+    }
+    if missing := [name for name, place in places.items() if place < 0]:
+        raise DataError(
+            f"missing column {', '.join(missing)}; found: {', '.join(cells):.60}.", path, 1
         )
-    return replace(ratings, notes=notes, sources=sources, targets=targets, spans=tuple(spans))
+    if twice := [
+        one for one in header if one in sum(_COLUMNS.values(), ()) and header.count(one) > 1
+    ]:
+        raise DataError(f"got column {twice[0]} twice. Rename one.", path, 1)
+    # files whose last column is JSON in quotes (2022 en-ru, 2023 he-en, 2024 en-es), and .csv
+    quoted = delimiter != "\t" or "misc" in header or '\t"{""' in second
+    pick, needed, found = itemgetter(*places.values()), max(places.values()) + 1, []
+    for line, fields in _split(chain((second,), lines), delimiter, path if quoted else ""):
+        if not needed <= len(fields) <= len(header):
+            raise DataError(f"got {len(fields)} cells, expected {len(header)}.", path, line)
+        found.append((line, hash(tuple(fields)), *pick(fields)))
+    table = pd.DataFrame(found, columns=["line", "hash", *places])
+    for name in _NAMES:
+        table[name] = table[name].str.strip()
+    table = _kept(table, path)
+    _check(table, path)
+    return table
 
 
-def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
-    """The ratings of several files as one; raters of the same name are the same rater.
+def _lines(path: str) -> Iterator[str]:
+    """The lines of a file, or of the one file in a tar archive, with their ends."""
+    data = read_bytes(path)
+    if data[257:262] == b"ustar":
+        try:
+            with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+                (file,) = (member for member in archive if member.isfile())
+                data = archive.extractfile(file).read()  # type: ignore[union-attr]
+        except (ValueError, tarfile.TarError) as error:
+            raise DataError(f"expected an archive of one file ({error}).", path) from None
+    # one by one: a 100 MB file is never in memory as text
+    for number, line in enumerate(io.BytesIO(data.removeprefix(b"\xef\xbb\xbf")), 1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError:
+            raise DataError(
+                "got a byte that is not UTF-8. Save the file as UTF-8.", path, number
+            ) from None
 
-    Texts stay where every part has them; the first where they differ.
 
-    Raises
-    ------
-    DataError : a rater's rating of a translation is in two files; files of two language pairs, or test sets whose ids
-        name other texts.
-    """
-    if not parts:
-        raise DataError("there are no ratings to put together; give at least one file of them.")
-    notes = tuple(f"{part.paths[0]}: {note}" for part in parts for note in part.notes)
-    if len(parts) == 1:
-        return replace(parts[0], notes=notes)
-    columns = []
-    for plural, code in zip(_NAMES, _CODES, strict=True):
-        starts = np.cumsum([0, *(len(getattr(part, plural)) for part in parts)])[:-1]
-        labels = [name for part in parts for name in getattr(part, plural)]
-        columns.append(
-            (
-                labels,
-                np.concatenate([getattr(p, code) + s for p, s in zip(parts, starts, strict=True)]),
-            )
+def _split(lines: Iterable[str], delimiter: str, quoted: str) -> Iterator[tuple[int, list[str]]]:
+    """(line, fields) of each row that is not blank; with CSV quoting if the path is given, else quotes are text."""
+    if not quoted:
+        for line, row in enumerate(lines, 2):
+            if row and not row.isspace():
+                yield line, row.rstrip("\r\n").split(delimiter)
+        return
+    csv.field_size_limit(1 << 30)  # the JSON of a long document exceeds 128 kB
+    reader, line = csv.reader(lines, delimiter=delimiter, strict=True), 2
+    try:
+        for fields in reader:
+            if any(map(str.strip, fields)):
+                yield line, fields
+            line = reader.line_num + 2
+    except csv.Error as error:
+        raise DataError(
+            f"malformed CSV ({error}). Double quotes within quotes.", quoted, line
+        ) from None
+
+
+def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
+    """The rows that rate a system, in clean spelling; notes count the others, and errors without a severity."""
+    severity = table.severity.map(category_key)
+    silent = (table.category == "") & (severity == "")
+    left = {
+        "attention checks (HOTW-test)": severity == "hotwtest",
+        "rows of WMT24's canary": table.doc.str.lower() == "canary",
+        "rows of metadata without a rater": (table.rater == "") & silent,
+    }
+    name, kept = Path(path).name, ~np.logical_or.reduce([*left.values()])
+    if not kept.all():
+        note(
+            f"{name}: left out {', '.join(f'{n.sum()} {what}' for what, n in left.items() if n.any())}."
         )
-    starts = np.cumsum([0, *(len(part.paths) for part in parts)], dtype=np.int32)[:-1]
-    files = np.concatenate([part.file + start for part, start in zip(parts, starts, strict=True)])
-    lines = np.concatenate([part.line for part in parts])
-    paths = tuple(path for part in parts for path in part.paths)
-    raw = {unit: texts for part in reversed(parts) for unit, texts in part.raw.items()}
-    reading = tuple(dict.fromkeys(name for part in parts for name in part.reading))
-    pooled = replace(_assemble(columns, files, lines, paths), notes=notes, raw=raw, reading=reading)
-    check_units(pooled, np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
-    check_one_pair(parts)
-    if not all(part.spans for part in parts):
-        return pooled
-    each = (
-        (unit, part.sources[unit[1]], target)
-        for part in parts
-        for unit, target in part.targets.items()
+    known = {category_key(one): one for one in SEVERITIES} | {"": "No-error"}
+    clean = severity.map(known)
+    if (bad := clean.isna() & kept).any():
+        seen = table.severity[bad.idxmax()]
+        hint = nearest(seen.capitalize(), SEVERITIES)
+        told = f"severity: got '{seen:.30}', expected {', '.join(SEVERITIES)}{hint}."
+        raise DataError(told, path, table.line[bad.idxmax()])
+    clean_category = (table.category.map(category_key) == "noerror") | (
+        (clean == "No-error") & (table.category == "")
     )
-    return _with_texts(pooled, each, [span for part in parts for span in part.spans], "files")
+    if n := int((kept & (severity == "") & ~clean_category).sum()):
+        note(f"{name}: {n} errors without a severity count as No-error.")
+    category = table.category.map(lambda one: _SIDE.sub("", one)).mask(clean_category, "No-error")
+    return table.assign(severity=clean, category=category)[kept]
+
+
+def _check(table: pd.DataFrame, path: str) -> None:
+    """Refuse a file without ratings or with empty names; warn of duplicate rows, which all count."""
+    if table.empty:
+        raise DataError("got no ratings.", path)
+    blank = (table[_NAMES[:3]] == "").any(axis=1)
+    if blank.any():
+        raise DataError("got an empty system, doc or segment id.", path, table.line[blank.idxmax()])
+    again = table.hash.duplicated()
+    if again.any():
+        last = table.loc[again.idxmax()]
+        first = table.line[(table.hash == last.hash).idxmax()]
+        told = f"{path}: {again.sum()} duplicate rows (first: line {last.line} = line {first}) are all counted."
+        warnings.warn(told, AnhelpersWarning, stacklevel=4)
+
+
+@lru_cache(4096)
+def category_key(category: str) -> str:
+    """What two spellings of a category or a severity have in common.
+
+    >>> category_key("Accuracy/Omission (Translation 2)") == category_key("accuracy/omission")
+    True
+    >>> category_key("Do not translate"), category_key("do_not_translate"), category_key("No-error")
+    ('donottranslate', 'donottranslate', 'noerror')
+    """
+    return _FLUFF.sub("", _SIDE.sub("", category.lower()))
+
+
+def base_system(system: str) -> str:
+    """The system whose output was rated side by side with another.
+
+    >>> base_system("GPT4-5shot_with_refA")
+    'GPT4-5shot'
+    """
+    return system.partition("_with_")[0]
+
+
+@lru_cache(4096)
+def _natural(name: str) -> tuple[str | int, ...]:
+    """A sort key that puts "rater2" before "rater10"."""
+    # int accepts no more digits
+    return tuple(int(part[:4000]) if part.isdecimal() else part for part in _DIGITS.split(name))

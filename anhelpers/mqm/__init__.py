@@ -1,4 +1,4 @@
-"""Expert ratings (MQM): error weights, the penalties of systems, and how much of these is due to the raters."""
+"""Expert ratings (MQM): error weights, the penalties of systems, and the share of the raters in these."""
 
 import lazy_loader
 

@@ -1,13 +1,14 @@
-"""MQM: what expert ratings weigh, and the penalties of translations, segments, documents and systems.
+"""MQM: the penalties of translations, segments, documents and systems.
 
-A rater's penalty for a translation is the sum of the weights of the errors marked in it; a segment's is the mean over
-its raters, a system's the mean over its segments: MQM points per segment, 0 is perfect, lower is better. Which error
-weighs what, and which category is accuracy and which fluency, is said by the tables in ``data/mqm``.
+A rater's penalty for a translation is the sum of the weights of the errors marked in it. A segment's penalty is the
+mean over its raters, a system's the mean over its segments: MQM points per segment, 0 is perfect, lower is better.
+The tables in ``data/mqm`` define the weight of each error and the axis of each category.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,36 +16,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from ..data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights, table_notes
-from ..data.rating_checks import odd_weights, without_clean
-from ..data.rating_names import DOMAINS, base_system, domain_of, spelled_twice
+from ..data.mqm_tables import Scheme, Weights, load_scheme, load_weights
+from ..data.mqm_tables import choose_scheme as choose_scheme
 from ..data.ratings import Ratings
+from ..data.ratings import base_system as base_system
 from ..errors import DataError
+from ..progress import note
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "DOMAINS",
-    "KINDS",
-    "LEVELS",
-    "Matrix",
-    "MqmScores",
-    "Scheme",
-    "Weights",
-    "base_system",
-    "choose_scheme",
-    "domain_of",
-    "load_scheme",
-    "load_weights",
-    "score_ratings",
-]
-
 KINDS = ("penalty", "accuracy", "fluency")
 """The penalty counts every error that has a weight; accuracy and fluency count those of their own categories."""
 
-LEVELS = {"system": (), "rater": (), "domain": (), "doc": ("domain",), "segment": ("doc", "domain")}
-"""Level of aggregation -> columns that are constant within its groups and are shown beside it."""
+DOMAINS = (
+    "conversation", "ecommerce", "literary", "manuals", "mastodon", "news", "social", "speech", "talk",
+)  # fmt: skip
+"""First words of the document names of WMT, from 2022 on, and of TED."""
+
+_LEVELS = {
+    "system": (),
+    "rater": (),
+    "domain": (),
+    "doc": ("domain",),
+    "segment": ("doc", "domain"),
+}
+"""Level of aggregation -> columns that are constant within its groups."""
 
 
 class Matrix(NamedTuple):
@@ -52,8 +49,12 @@ class Matrix(NamedTuple):
 
     Parameters
     ----------
-    values : (n, S) MQM points, mean over raters; nan where no rater saw the translation.
-    segments, docs, domains : n names each. systems : S names.
+    values : (n, S) array
+        MQM points, mean over raters; nan where no rater saw the translation.
+    segments, docs, domains : tuple of str
+        n names each.
+    systems : tuple of str
+        S names.
     """
 
     values: np.ndarray
@@ -65,18 +66,24 @@ class Matrix(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MqmScores:
-    """The penalty of every rated (system, segment, rater), a unit; MQM points ≥ 0, lower is better.
+    """The penalty of every rated unit (system, segment, rater); MQM points ≥ 0, lower is better.
 
     Parameters
     ----------
-    systems, raters : names. segments, docs, domains : n names each, in reading order.
-    system, segment, rater : (U,) the position of each unit's names.
-    values : (U, 3) its penalty, accuracy and fluency.
-    signature : scheme, weights, averaging, version, files.
-    notes : sentences that the user should see.
-    severity : (R, 3) how many times the penalty of an average rater each rater gives, where `adjust_raters` has taken
-        that out (then a single value may be below 0); None: values are as rated. severity_error : (3,) the standard
-        error of the severity of an average rater, as a share of it: other raters would have another.
+    systems, raters : tuple of str
+        Names.
+    segments, docs, domains : tuple of str
+        n names each, in reading order.
+    system, segment, rater : (U,) int array
+        The positions of each unit's names.
+    values : (U, 3) array
+        Penalty, accuracy and fluency of each unit.
+    signature : str
+        Scheme, weights, averaging, files and version.
+    severity : (R, 3) array, optional
+        The severity of each rater relative to an average one, after `adjust_raters`; then a value may be negative.
+    severity_error : (3,) array, optional
+        Relative standard error of the severity of an average rater.
     """
 
     systems: tuple[str, ...]
@@ -89,7 +96,6 @@ class MqmScores:
     rater: np.ndarray
     values: np.ndarray
     signature: str
-    notes: tuple[str, ...] = ()
     severity: np.ndarray | None = None
     severity_error: np.ndarray | None = None
 
@@ -100,7 +106,7 @@ class MqmScores:
         return f"MqmScores({sizes}; {self.signature})"
 
     def matrix(self, which: str = "penalty") -> Matrix:
-        """Segments by systems, one of KINDS."""
+        """Segments by systems, one of `KINDS`."""
         column = KINDS.index(checks.one_of(which, KINDS, "MQM score"))
         shape = len(self.segments), len(self.systems)
         cell = np.ravel_multi_index((self.segment, self.system), shape)
@@ -111,124 +117,120 @@ class MqmScores:
         return Matrix(values, self.segments, self.docs, self.domains, self.systems)
 
     def by(self, level: str = "system") -> pd.DataFrame:
-        """system, what the level names, n_segments, n_raters, penalty, accuracy, fluency: a tidy row per group.
+        """Mean penalty, accuracy and fluency of each system by "system", "rater", "doc", "domain" or "segment".
 
-        A "segment" is the mean over its raters (and has no n_segments); a "doc", "domain" or "system" the mean over its
-        segments; a "rater" the mean over the segments that this rater saw of the system.
+        A segment is the mean over its raters; a doc, domain or system the mean over its segments; a rater the mean
+        over the segments that this rater saw of the system.
+
+        Returns
+        -------
+        DataFrame of system, the level, n_segments (not of a segment), n_raters, penalty, accuracy, fluency.
         """
         units = self._units()
         keys = (
-            ["system"] if checks.one_of(level, LEVELS, "level") == "system" else ["system", level]
+            ["system"] if checks.one_of(level, _LEVELS, "level") == "system" else ["system", level]
         )
         cell = ["system", "segment", "doc", "domain", *(["rater"] if level == "rater" else [])]
         groups = units.groupby(cell)[list(KINDS)].mean().reset_index().groupby(keys)
-        table = groups[list(LEVELS[level])].first()
-        table["n_segments"] = groups.size()
+        table = groups[list(_LEVELS[level])].first()
+        if level != "segment":
+            table["n_segments"] = groups.size()
         table["n_raters"] = units.groupby(keys)["rater"].nunique()
         table[list(KINDS)] = groups[list(KINDS)].mean()
-        return self._named(
-            table.drop(columns="n_segments" if level == "segment" else []).reset_index()
-        )
+        return self._named(table.reset_index())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on unequal coverage, unequal raters and adjusted severities; empty where there are none."""
+        return tuple(filter(None, (self.coverage, self.crews, self._severities())))
 
     @property
     def coverage(self) -> str:
-        """A note where systems were rated on different segments; "" where all were on the same."""
+        """A sentence if systems were rated on different segments, else ""."""
         rated = ~np.isnan(self.matrix().values)
         if rated.all():
             return ""
-        n, fewest = rated.sum(0), np.argsort(rated.sum(0), kind="stable")[:5]
-        listed = ", ".join(f"{self.systems[i]} on {n[i]}" for i in fewest) + (
-            ", …" if len(n) > 5 else ""
-        )
-        told = (
-            f"systems were rated on different segments, of {len(rated)} in all: {listed}; "
-            f"{rated.all(1).sum()} for "
-        )
+        n = rated.sum(0)
+        fewest = ", ".join(f"{self.systems[i]} on {n[i]}" for i in np.argsort(n, kind="stable")[:5])
         return (
-            f"{told}every system. Their means differ by the segments, too: --shared compares over "
-            "those that all have."
+            f"Systems were rated on different segments, of {len(rated)} in all: {fewest}{', …' * (len(n) > 5)}; "
+            f"{rated.all(1).sum()} for every system. MqmScores.shared() compares only these."
         )
 
     @property
     def crews(self) -> str:
-        """A note where systems were rated by other raters in the same segment; "" where all by the same."""
+        """A sentence if systems of one segment were rated by different raters, else ""."""
         shape = len(self.segments), len(self.raters)
-        saw = np.bincount(
-            np.ravel_multi_index((self.segment, self.rater), shape), minlength=shape[0] * shape[1]
-        )
-        saw, of = saw.reshape(shape), (~np.isnan(self.matrix().values)).sum(1, keepdims=True)
+        pairs = np.ravel_multi_index((self.segment, self.rater), shape)
+        saw = np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
+        of = (~np.isnan(self.matrix().values)).sum(1, keepdims=True)
         # a rater who saw some systems of a segment, and not all
         apart = ((saw > 0) & (saw < of)).any(1)
         mean = self._units().groupby("rater").penalty.mean()
         if self.severity is not None or not apart.any() or mean.min() == mean.max():
             return ""
-        told = (
-            f"in {apart.sum()} of {len(apart)} segments systems were rated by different raters, "
-            f"whose mean penalties range from {mean.min():.2f} ({self.raters[mean.idxmin()]}) to "
-            f"{mean.max():.2f} ({self.raters[mean.idxmax()]})"
-        )
         return (
-            f"{told}: part of a difference may be theirs; --adjust-raters takes their severity out."
+            f"In {apart.sum()} of {len(apart)} segments systems were rated by different raters, whose mean "
+            f"penalties range from {mean.min():.2f} ({self.raters[mean.idxmin()]}) to {mean.max():.2f} "
+            f"({self.raters[mean.idxmax()]}). adjust_raters() removes their severity."
+        )
+
+    def _severities(self) -> str:
+        if self.severity is None:
+            return ""
+        listed = zip(self.raters, self.severity[:, 0], strict=True)
+        return (
+            "Severities of the raters, relative to an average rater, are removed from the penalties: "
+            f"{', '.join(f'{name} {value:.2f}' for name, value in listed)}."
         )
 
     def shared(self) -> MqmScores:
-        """Only the segments that were rated for every system; a DataError where there is none.
+        """Return the scores of the segments that were rated for every system; a DataError if there are none.
 
-        Means over different segments compare segments, too. The signature says so where segments are left out.
+        Means over different segments compare segments, too. The signature records that segments were left out.
         """
         everywhere = ~np.isnan(self.matrix().values).any(1)
         if everywhere.all():
             return self
         if not everywhere.any():
             raise DataError(
-                "no segment was rated for every system; leave the systems out that have few."
+                "no segment was rated for every system. Leave out systems with few segments."
             )
         kept, here = np.flatnonzero(everywhere), everywhere[self.segment]
-        names: dict[str, Any] = {
+        changed: dict[str, Any] = {
             name: tuple(getattr(self, name)[i] for i in kept)
             for name in ("segments", "docs", "domains")
         }
-        codes: dict[str, Any] = {
-            name: getattr(self, name)[here] for name in ("system", "rater", "values")
-        }
-        codes["segment"] = np.searchsorted(kept, self.segment[here])
-        left = (
-            f"{int((~everywhere).sum())} of {len(everywhere)} segments are left out: not rated for "
-            "every system."
-        )
-        notes = (*(note for note in self.notes if note not in (self.coverage, self.crews)), left)
-        here = replace(
-            self, **names, **codes, signature=f"{self.signature}|segments:shared", notes=notes
-        )
-        return replace(here, notes=(*notes, *filter(None, [here.crews])))
+        changed |= {name: getattr(self, name)[here] for name in ("system", "rater", "values")}
+        changed["segment"] = np.searchsorted(kept, self.segment[here])
+        return replace(self, **changed, signature=f"{self.signature}|segments:shared")
 
     def _units(self) -> pd.DataFrame:
-        """A row per unit: the positions of its names, and what it scored."""
+        """A row per unit: the positions of its names, and its scores."""
         import pandas as pd
 
-        places = {
+        codes = {"system": self.system, "segment": self.segment, "rater": self.rater}
+        codes |= {
             "doc": _places(self.docs)[self.segment],
             "domain": _places(self.domains)[self.segment],
         }
-        codes = {"system": self.system, "segment": self.segment, "rater": self.rater} | places
         return pd.DataFrame(codes | {kind: self.values[:, i] for i, kind in enumerate(KINDS)})
 
     def _named(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table with names for positions."""
-        names = {
+        names: dict[str, Sequence[str]] = {
             "system": self.systems,
             "segment": self.segments,
             "rater": self.raters,
             "doc": list(dict.fromkeys(self.docs)),
             "domain": list(dict.fromkeys(self.domains)),
         }
-        return table.assign(
-            **{c: np.array(n, dtype=object)[table[c]] for c, n in names.items() if c in table}
-        )
+        known = {c: np.array(n, dtype=object)[table[c]] for c, n in names.items() if c in table}
+        return table.assign(**known)
 
 
 def _places(names: tuple[str, ...]) -> np.ndarray:
-    """(n,) which of the distinct names, in order of first appearance, each one is."""
+    """(n,) position of each name among the distinct names, in order of first appearance."""
     order = {name: i for i, name in enumerate(dict.fromkeys(names))}
     return np.array([order[name] for name in names])
 
@@ -239,131 +241,104 @@ def score_ratings(
     weights: str | Weights = "freitag2021",
     *,
     unclassified: str = "error",
-    domains: Mapping[str, str] | None = None,
 ) -> MqmScores:
     """MQM penalty, accuracy and fluency of every (system, segment, rater), from the errors that experts marked.
 
     Parameters
     ----------
-    ratings : from `data.read_ratings`.
-    scheme, weights : bundled names, paths of CSV files, or what `load_scheme` and `load_weights` gave.
-    unclassified : "error", or "ignore": categories that no row of the scheme covers count in the penalty alone.
-    domains : document -> domain; by default `domain_of`.
+    ratings : Ratings
+        From `data.read_ratings`.
+    scheme, weights : str, path, Scheme or Weights
+        Bundled names, CSV files, or the tables of `load_scheme` and `load_weights`.
+    unclassified : {"error", "ignore"}
+        "ignore": categories without a row of the scheme count in the penalty alone.
 
     Raises
     ------
-    DataError : a category that the scheme does not cover, or a severity that the weights do not.
+    DataError : a category without a row of the scheme, or a severity without a row of the weights.
 
     References
     ----------
     Freitag et al. 2021, §3; AN Appendix D.
     """
     scheme, weights = load_scheme(scheme), load_weights(weights)
-    checks.one_of(unclassified, ("error", "ignore"), "way with unclassified categories")
-    weight = _weights(ratings, weights)
-    (dimension, waived) = _dimensions(ratings, scheme, unclassified)
+    checks.one_of(unclassified, ("error", "ignore"), "treatment of unclassified categories")
+    weight, dimension = _weights(ratings, weights), _dimensions(ratings, scheme, unclassified)
     shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
-    units, unit = np.unique(ratings.units(), return_inverse=True)
+    codes = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape)
+    units, unit = np.unique(codes, return_inverse=True)
     counted = (weight, weight * (dimension == "accuracy"), weight * (dimension == "fluency"))
-    values = np.stack(
-        [np.bincount(unit, column, minlength=len(units)) for column in counted], axis=1
-    )
-    docs = tuple(segment.doc for segment in ratings.segments)
-    named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
+    values = np.stack([np.bincount(unit, column, minlength=len(units)) for column in counted], 1)
     system, segment, rater = map(np.asarray, np.unravel_index(units, shape))
-    missing, twice = without_clean(ratings), spelled_twice(ratings)
-    notes = (
-        *ratings.notes,
-        *waived,
-        *table_notes(ratings, scheme, weights),
-        *odd_weights(ratings, weight),
-        *missing,
-        *twice.values(),
-    )
-    signature = _signature(ratings, scheme, weights) + "|segments:with-errors" * bool(missing)
-    signature += "".join(f"|{what}:spelled-twice" for what in twice)
-    scores = MqmScores(
+    docs = tuple(one.doc for one in ratings.segments)
+    files = ",".join(PurePath(path).name for path in ratings.paths)
+    return MqmScores(
         ratings.systems,
         ratings.raters,
         ratings.segment_names,
         docs,
-        named,
+        tuple(map(domain_of, docs)),
         system,
         segment,
         rater,
         values,
-        signature,
-        notes,
+        f"mqm|scheme:{scheme.name}|weights:{weights.name}|mean:segments-of-raters|files:{files}"
+        f"|version:{__version__}",
     )
-    return replace(scores, notes=(*scores.notes, *filter(None, [scores.coverage, scores.crews])))
 
 
-def _dimensions(
-    ratings: Ratings, scheme: Scheme, unclassified: str
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """(n,) what each rating counts for, and a note on categories without a row; a DataError unless they are waived."""
+def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> np.ndarray:
+    """(n,) the axis of each rating; categories without a row raise a DataError, or are "ignored" with a note."""
     dimensions = [scheme.dimension(category) for category in ratings.categories]
-    missing = [i for i, dimension in enumerate(dimensions) if dimension is None]
-    each = np.array([dimension or "ignored" for dimension in dimensions])[ratings.category]
-    if not missing:
-        return each, ()
-    seen = _seen(ratings, [(f"'{ratings.categories[i]}'", ratings.category == i) for i in missing])
-    if unclassified == "error":
-        what = (
-            f"scheme {scheme.name} has no row for {seen}; add rows to a copy, or ignore them "
-            "(--ignore-unclassified)."
-        )
-        raise DataError(what, ", ".join(ratings.paths))
-    return each, (f"Counted in the penalty alone, as scheme {scheme.name} has no row for {seen}.",)
+    each = np.array([dimension or "" for dimension in dimensions])[ratings.category]
+    missing = [
+        name for name, known in zip(ratings.categories, dimensions, strict=True) if not known
+    ]
+    if missing:
+        named = f"no row for category {', '.join(map(repr, missing))}"
+        if unclassified == "error":
+            hint = "Add rows to a copy, or pass unclassified='ignore'."
+            raise DataError(
+                f"scheme {scheme.name}: {named:.80}. {hint}", *_first(ratings, each == "")
+            )
+        note(f"scheme {scheme.name}: {named}; they count in the penalty alone.")
+    return each
 
 
 def _weights(ratings: Ratings, weights: Weights) -> np.ndarray:
-    """(n,) what each rating weighs; a DataError where the weights have no row for a severity and category."""
+    """(n,) the weight of each rating; a DataError if the weights have no row for a severity and category."""
     pair = ratings.severity * len(ratings.categories) + ratings.category
     pairs, place = np.unique(pair, return_inverse=True)
+    severity, category = divmod(pairs, len(ratings.categories))
     kinds = [
-        (
-            ratings.severities[p // len(ratings.categories)],
-            ratings.categories[p % len(ratings.categories)],
+        (ratings.severities[s], ratings.categories[c])
+        for s, c in zip(severity, category, strict=True)
+    ]
+    weight = np.array([weights.weight(*kind) for kind in kinds])[place]
+    if np.isnan(weight).any():
+        row = int(np.isnan(weight).argmax())
+        kind = " ".join(kinds[place[row]])
+        hint = (
+            "Add one to a copy, or take weights wmt24."
+            if "Critical" in kind
+            else "Add one to a copy."
         )
-        for p in pairs
-    ]
-    weight = np.array([weights.weight(*kind) for kind in kinds])
-    missing = [
-        (f"{kinds[i][0]} '{kinds[i][1]}'", place == i) for i in np.flatnonzero(np.isnan(weight))
-    ]
-    if missing:
-        what = (
-            f"weights {weights.name} have no row for {_seen(ratings, missing)}; take others, or "
-            "add rows."
-        )
-        if any(kinds[i][0] == "Critical" for i in np.flatnonzero(np.isnan(weight))):
-            what += (
-                " Say what Critical counts as: weights with a row for it (--weights wmt24 has 5, "
-                "as for Major; or a CSV file), or a mapping with the row severity,Critical,Major "
-                "(--map)."
-            )
-        raise DataError(what, ", ".join(ratings.paths))
-    return weight[place]
+        told = f"weights {weights.name}: no row for {kind:.60}. {hint}"
+        raise DataError(told, *_first(ratings, np.isnan(weight)))
+    return weight
 
 
-def _seen(ratings: Ratings, what: list[tuple[str, np.ndarray]]) -> str:
-    """ "'Odd' (3 ratings, first at line 7), …" for what was found where the masks say."""
-    parts = []
-    for name, mask in what:
-        row, n = int(np.argmax(mask)), int(mask.sum())
-        where = f"line {ratings.line[row]}"
-        where = f"{ratings.paths[ratings.file[row]]}, {where}" if len(ratings.paths) > 1 else where
-        parts.append(f"{name} ({n} rating{'s' * (n != 1)}, first at {where})")
-    return ", ".join(parts)
+def _first(ratings: Ratings, where: np.ndarray) -> tuple[str, int]:
+    """File and line of the first rating of a mask."""
+    row = int(where.argmax())
+    return ratings.paths[ratings.file[row]], int(ratings.line[row])
 
 
-def _signature(ratings: Ratings, scheme: Scheme, weights: Weights) -> str:
-    files = ",".join(PurePath(path).name for path in ratings.paths)
-    made = [
-        f"scheme:{scheme.name}",
-        f"weights:{weights.name}",
-        "mean:segments-of-raters",
-        *ratings.reading,
-    ]
-    return "|".join(["mqm", *made, f"files:{files}", f"version:{__version__}"])
+def domain_of(doc: str) -> str:
+    """The domain with which a document's name begins, else "unknown" (as in WMT20 and WMT21, all news).
+
+    >>> [domain_of(doc) for doc in ("news_sky.com.32794:en-de", "test-en-literary_b.7", "talk.1", "sky.158")]
+    ['news', 'literary', 'talk', 'unknown']
+    """
+    match = re.match(r"(?:test-[a-z]+-)?([a-z]*)", doc.lower())
+    return match[1] if match and match[1] in DOMAINS else "unknown"

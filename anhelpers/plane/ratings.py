@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.rating_join import Join
+from ..data.join import Join
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Metric

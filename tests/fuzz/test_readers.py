@@ -25,7 +25,8 @@ from hypothesis import strategies as st
 from anhelpers import data
 from anhelpers.classroom import read_class_ratings, write_ratings
 from anhelpers.data.candidates import read_candidate_file, read_candidates, write_candidates
-from anhelpers.data.mqm_tables import DIMENSIONS, load_scheme, load_weights
+from anhelpers.data.mqm_tables import _DIMENSIONS as DIMENSIONS
+from anhelpers.data.mqm_tables import load_scheme, load_weights
 from anhelpers.data.numbers import read_logprobs, read_numbers
 from anhelpers.data.plain import read_documents
 from anhelpers.data.ratings import read_ratings as read_mqm

@@ -288,7 +288,7 @@ def test_an_archive_is_read_and_writes_nothing(kind, mode, tmp_path):
     if read:
         assert len(read_ratings(path)) == 1
     else:
-        with pytest.raises(DataError, match=r"m.tar(.gz)?: one file is wanted in this archive"):
+        with pytest.raises(DataError, match=r"m.tar(.gz)?: expected an archive of one file"):
             read_ratings(path)
     assert sorted(tmp_path.rglob("*")) == before
     assert not OUTSIDE.exists()

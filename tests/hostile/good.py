@@ -20,7 +20,6 @@ import anhelpers.data as data
 from anhelpers import notebooks
 from anhelpers.classroom import read_class_ratings
 from anhelpers.cli import generate
-from anhelpers.data.mqm_tables import load_scheme, load_weights
 from anhelpers.data.numbers import read_logprobs
 from anhelpers.data.plain import add_systems, read_documents
 from anhelpers.data.token_scores import read_token_scores
@@ -310,27 +309,6 @@ FORMATS = {
             "cands.parquet",
             {"read_candidates": data.read_candidates, "load_candidates": load_candidates},
             (CURVE.format("cands.parquet"),),
-        ),
-        *(
-            Format(
-                name,
-                {
-                    "read_ratings": lambda p: data.read_ratings(p, texts=True),
-                    "metric": lambda p: lookup.metric(f"mqm:{p}", "de"),
-                },
-                (f"mqm {name} -o out.csv",),
-            )
-            for name in ("mqm.tsv", "mqm.csv", "mqm.tsv.gz", "mqm.tar.gz")
-        ),
-        Format(
-            "scheme.csv",
-            {"load_scheme": load_scheme},
-            ("mqm mqm.tsv --scheme scheme.csv -o out.csv",),
-        ),
-        Format(
-            "weights.csv",
-            {"load_weights": load_weights},
-            ("mqm mqm.tsv --weights weights.csv -o out.csv",),
         ),
         *(
             Format(name, {"read_system_scores": lambda p: read_system_scores(p, "en-de")})

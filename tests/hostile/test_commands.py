@@ -129,7 +129,7 @@ ARGUMENTS = {  # what is typed -> what the message says
     "train-lm src.txt model --lang de --epochs 0": "at least 1",
     "curve self.jsonl -m chfr": "did you mean",
     "mqm missing.tsv": "no such file",
-    "mqm mqm.tsv mqm.tsv": "too",
+    "mqm mqm.tsv mqm.tsv": "also",
     "mqm mqm.tsv --scheme nosuch": "unknown",
     "mqm mqm.tsv --weights nosuch": "unknown",
     "mqm mqm.csv -o mqm.csv": "input",

@@ -33,7 +33,7 @@ def test_the_undamaged_file_is_read(good, name):
         read(good / name)
 
 
-@pytest.mark.parametrize("bad", ALL, ids=str)
+@pytest.mark.parametrize("bad", [one for one in ALL if one.file in FORMATS], ids=str)
 def test_a_reader_says_what_is_wrong_with_which_file(good, here, monkeypatch, bad):
     monkeypatch.setattr(lines, "PIPE_SECONDS", 0.05)
     with damaged(bad, good, here) as path:

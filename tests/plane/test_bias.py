@@ -536,7 +536,7 @@ def test_two_raters_are_held_against_each_other(tmp_path):
         for _ in range(n)
     ]
     marks += [("A", 1, "r1", "No-error", "No-error"), ("B", 1, "r2", "No-error", "No-error")]
-    ratings = read_ratings(ratings_file(tmp_path / "two.tsv", marks), texts=True, repeated="count")
+    ratings = read_ratings(ratings_file(tmp_path / "two.tsv", marks), texts=True)
     table = rater_bias(score_ratings(ratings, choose_scheme(ratings)), rng(), 20)
     right = stats.pearsonr(points["r1"], points["r2"]).statistic
     rows = table[table.statistic == "pearson"]

@@ -2,9 +2,6 @@
 
 import ast
 import html
-import os
-import re
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -13,7 +10,6 @@ from anhelpers.data.catalog import target_language
 
 from anhelpers import cli
 from anhelpers.classroom.exercises import holds
-from anhelpers.data.averages import averages_beside, compare_averages, read_averages
 from anhelpers.errors import DataError
 from anhelpers.notebooks import notebook_paths, parameters_of
 
@@ -81,55 +77,6 @@ def test_a_claim_that_is_false_of_the_data_is_one_sentence():
         holds("all are positive", np.array([1, -1, np.nan]) > 0)
     with pytest.raises(DataError, match=r"it is false that one and one are three; "):
         holds("one and one are three", 1 + 1 == 3)
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [("ref-A", "ref"), ("refA", "ref"), ("ref", "refA"), ("refA", "ref-A"), ("Ref.A", "ref-A")],
-)
-def test_a_reference_is_found_under_its_other_name(theirs, ours, tmp_path):
-    path = tmp_path / "mqm.avg_seg_scores.tsv"
-    path.write_text(
-        f"{HEAD}A\t-1.5 1\nA -0.0 2\n{theirs}\t-2.0 1\n{theirs}\tNone 2\n", encoding="utf-8"
-    )
-    assert averages_beside(tmp_path / "mqm.tsv") == averages_beside(tmp_path / "mqm.tsv.gz") == path
-    told = compare_averages({("A", "1"): 1.5, ("A", "2"): 0.0, (ours, "1"): 2.0}, path)
-    assert told == (
-        f"published averages: their {theirs} is {ours} here",
-        "published averages: 3 translations, ours differ by at most 0.0e+00",
-    )
-
-
-def test_another_human_is_not_taken_for_the_reference_and_differences_are_told(tmp_path):
-    path = tmp_path / "mqm.avg_seg_scores.tsv"
-    path.write_text(f"{HEAD}A -1.5 1\nA -1.0 2\nrefB -2.0 1\n", encoding="utf-8")
-    told = compare_averages({("A", "1"): 1.5, ("A", "2"): 3.0, ("refA", "1"): 2.0}, path)
-    assert told == (
-        "1 published averages belong to no translation that is rated here (refB)",
-        "1 translations that are rated here have no published average (refA)",
-        "published averages: 2 translations, ours differ by at most 2.0e+00; 1 differ by more than rounding, most of "
-        "all A, segment 2: published 1, here 3; were other weights or other raters behind them?",
-    )
-    assert "none of them can be compared" in compare_averages({("B", "7"): 0.0}, path)[-1]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            "system score seg\nA 1 1\n",
-            "line 1: the columns are 'system score seg'; wanted: system mqm_avg_score seg_id",
-        ),
-        (f"{HEAD}A -1.5\n", "line 2: 2 cells instead of 3: 'A -1.5'"),
-        (f"{HEAD}A much 1\n", "line 2: score 'much' is no finite number"),
-        (f"{HEAD}A nan 1\n", "line 2: score 'nan' is no finite number"),
-        (f"{HEAD}A -1 1\nA -2 1\n", "line 3: system A, segment 1 stands here a second time"),
-    ],
-)
-def test_broken_averages_are_refused_with_their_line(text, said, tmp_path):
-    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=re.escape(said)):
-        read_averages(tmp_path / "a.tsv")
 
 
 def test_the_language_of_translations_is_that_of_the_set_or_asked_for():
@@ -274,44 +221,3 @@ def test_ratings_ask_for_what_no_file_says(tmp_path, capsys):
     )
     line = refused(capsys, "an_5_2_mqm", "--data", tmp_path / "mqm.tsv", "--out", tmp_path / "out")
     assert "no category in it counts as accuracy by scheme wmt; name another scheme" in line
-
-
-@pytest.mark.notebook
-@pytest.mark.real
-@pytest.mark.skipif(
-    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
-)
-def test_ted_talks_whose_reference_has_another_name_meet_the_published_averages(tmp_path, capsys):
-    """As in zh-en, whose table and averages call the reference by two names; here those of en-de, and two talks."""
-    folder = Path(os.environ["ANHELPERS_DATA"], "mqm")
-    head, *rows = (
-        (folder / "mqm_ted_ende.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
-    )
-    talks = list(dict.fromkeys(row.split("\t")[1] for row in rows))[:2]
-    kept = [re.sub("^ref\t", "refA\t", row) for row in rows if row.split("\t")[1] in talks]
-    ids = {row.split("\t")[3] for row in kept}
-    (tmp_path / "mqm_ted_zhen.tsv").write_text(head + "".join(kept), encoding="utf-8")
-    published = (
-        (folder / "mqm_ted_ende.avg_seg_scores.tsv")
-        .read_text(encoding="utf-8")
-        .splitlines(keepends=True)
-    )
-    published = [row for i, row in enumerate(published) if not i or row.split()[2] in ids]
-    (tmp_path / "mqm_ted_zhen.avg_seg_scores.tsv").write_text("".join(published), encoding="utf-8")
-    call = [
-        "run",
-        "an_5_2_mqm",
-        "--data",
-        str(tmp_path / "mqm_ted_zhen.tsv"),
-        "-p",
-        "n_draws",
-        "50",
-    ]
-    assert cli.main([*call, "--out", str(tmp_path / "out")]) == 0, capsys.readouterr().out
-    page = html.unescape((tmp_path / "out" / "an_5_2_mqm.html").read_text(encoding="utf-8"))
-    assert "published averages: their ref-A is refA here" in page
-    said = re.search(
-        r"published averages: ([\d,]+) translations, ours differ by at most (\S+)", page
-    )
-    assert int(said[1].replace(",", "")) > 500
-    assert float(said[2]) < 1e-6

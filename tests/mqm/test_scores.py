@@ -1,3 +1,5 @@
+"""MQM penalties: by hand, by property, against pandas and the published scores; marks and categories."""
+
 import csv
 import os
 import re
@@ -13,7 +15,6 @@ from anhelpers.cli import main
 from anhelpers.data import bundled
 from anhelpers.data.ratings import read_ratings
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.intervals import bootstrap_means
 from anhelpers.mqm import (
     KINDS,
     base_system,
@@ -26,9 +27,10 @@ from anhelpers.mqm import (
     marks_table,
     rater_table,
     score_ratings,
-    system_table,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore::anhelpers.errors.AnhelpersWarning")
+SHARED = os.environ.get("ANHELPERS_DATA")
 HEADER = "system doc doc_id seg_id rater source target category severity".replace(" ", "\t")
 ERRORS = [
     "No-error|No-error",
@@ -57,7 +59,7 @@ def read(tmp_path_factory):
                 "\t".join([system, doc, segment, segment, rater, "s", "t", *error.split("|")])
             )
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return read_ratings(folder / name, repeated="count")
+        return read_ratings(folder / name)
 
     return make
 
@@ -94,10 +96,9 @@ def test_a_score_that_can_be_done_on_paper(read):
     )
     raters = scores.by("rater").set_index(["system", "rater"])
     assert raters.loc[("A", "r1"), ["n_segments", "penalty"]].tolist() == [2, (5.1 + 1) / 2]
-    with pytest.raises(UnknownName, match="unknown MQM score 'acuracy'; did you mean 'accuracy'"):
-        scores.matrix("acuracy")
-    with pytest.raises(UnknownName, match="unknown level 'word'"):
-        scores.by("word")
+    for unknown in (scores.matrix, scores.by):
+        with pytest.raises(UnknownName):
+            unknown("acuracy")
 
 
 rows = st.lists(
@@ -136,7 +137,7 @@ def test_the_order_of_rows_changes_nothing(read, rows, random):
 
 
 @pytest.mark.verifies("MQM weights", "MQM penalty, accuracy and fluency", by="property")
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(rows=rows, more=rows)
 def test_scores_are_additive_and_a_duplicate_counts_again(read, rows, more):
     a, b, both = (_by_unit(score_ratings(read(*part))) for part in (rows, more, rows + more))
@@ -148,6 +149,7 @@ def test_scores_are_additive_and_a_duplicate_counts_again(read, rows, more):
 
 
 @pytest.mark.verifies("MQM penalty, accuracy and fluency", by="property")
+@settings(max_examples=25)
 @given(rows=rows)
 def test_the_penalty_is_accuracy_and_fluency_and_what_is_ignored(read, rows):
     penalty, accuracy, fluency = score_ratings(read(*rows)).values.T
@@ -158,29 +160,24 @@ def test_the_penalty_is_accuracy_and_fluency_and_what_is_ignored(read, rows):
     assert (penalty >= accuracy + fluency - 1e-12).all()
 
 
-def test_what_no_rule_covers_is_listed_unless_waived(read):
+def test_kinds_without_a_row_are_refused_unless_ignored(read, capsys):
     ratings = read(
+        "A d 1 r Other|Minor",
         "A d 1 r Odd one|Major",
         "A d 1 r Odd one|Minor",
         "A d 2 r Accuracy/New|Minor",
-        "A d 2 r Strange|Minor",
     )
-    listed = r"'Odd one' \(2 ratings, first at line 2\), 'Strange' \(1 rating, first at line 5\); add rows"
-    with pytest.raises(DataError, match=rf"mqm\.tsv: scheme wmt has no row for {listed}"):
+    with pytest.raises(DataError, match="Odd one") as refused:
         score_ratings(ratings)
+    assert (refused.value.path, refused.value.line) == (ratings.paths[0], 3)
     scores = score_ratings(ratings, unclassified="ignore")
     # Accuracy/New by the part before the slash
-    assert scores.values.tolist() == [[6, 0, 0], [2, 1, 0]]
-    assert scores.notes == (
-        "Counted in the penalty alone, as scheme wmt has no row for 'Odd one' (2 ratings, first at line 2), "
-        "'Strange' (1 rating, first at line 5).",
-    )
-    with pytest.raises(
-        DataError,
-        match=r"weights freitag2021 have no row for Critical 'Other' \(1 rating, first at line 2",
-    ):
-        score_ratings(read("A d 1 r Other|critical"))
-    with pytest.raises(UnknownName, match="way with unclassified"):
+    assert scores.values.tolist() == [[7, 0, 0], [1, 1, 0]]
+    assert "Odd one" in capsys.readouterr().err
+    with pytest.raises(DataError, match="Critical") as refused:
+        score_ratings(read("A d 1 r Other|Minor", "A d 1 r Other|critical"))
+    assert refused.value.line == 3
+    with pytest.raises(UnknownName):
         score_ratings(ratings, unclassified="warn")
 
 
@@ -236,53 +233,55 @@ def test_the_schemes_are_those_of_appendix_d():
     assert str(load_weights("wmt24")).startswith("weights wmt24\nNo-error  *")
 
 
-def test_a_table_of_ones_own(tmp_path, read):
-    scheme, weights = tmp_path / "mine.csv", tmp_path / "scheme.csv"
+def test_an_edited_table_is_read_and_named_by_its_rows(tmp_path, read):
+    scheme, weights = tmp_path / "mine.csv", tmp_path / "weights.freitag2021.csv"
     scheme.write_text(
-        'category,dimension,source\nNo-error,none,\n*o*,fluency,"me, today"\n', encoding="utf-8"
+        'category,dimension,source\nNo-error,none,\n*o*,fluency,"me, today"\n', "utf-8"
     )
-    weights.write_text("severity,category,weight,source\n*,*,2,me\n", encoding="utf-8")
-    scores = score_ratings(read("A d 1 r Other|Critical"), str(scheme), weights)
-    assert scores.values.tolist() == [[2, 0, 2]]
-    assert re.search(r"\|scheme:mine@[0-9a-f]{8}\|weights:scheme@[0-9a-f]{8}\|", scores.signature)
-    for text, sentence in [
-        (
-            "category,dimension\n",
-            r"mine\.csv, line 1: the header must be category,dimension,source; it is category,dim",
-        ),
-        ("category,dimension,source\na,b\n", "line 2: 2 cells, and the header has 3"),
-        (
-            "category,dimension,source\na,style,x\n",
-            "line 2: unknown dimension 'style'; known: accuracy, fluency",
-        ),
-        ("", r"mine\.csv: this file is empty"),
-    ]:
-        scheme.write_text(text, encoding="utf-8")
-        with pytest.raises(DataError, match=sentence):
-            load_scheme(scheme)
-    weights.write_text("severity,category,weight,source\n\nMajor,*,five,\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"scheme\.csv, line 3: 'five' is no weight"):
-        load_weights(weights)
-    with pytest.raises(UnknownName, match="unknown MQM scheme 'en-ed'; did you mean 'en-es'"):
-        load_scheme("en-ed")
-    with pytest.raises(DataError, match="no such file"):
-        load_weights("no.csv")
-
-
-def test_the_signature_tells_an_edited_copy_of_a_table(tmp_path):
     published = bundled("mqm/weights.freitag2021.csv")
-    copy = tmp_path / published.name
-    copy.write_text(
-        published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,10"), encoding="utf-8"
+    names = {load_weights(published).name, "freitag2021"}
+    for points in (9, 10):
+        weights.write_text(
+            published.read_text("utf-8").replace("Major,*,5", f"Major,*,{points}"), "utf-8"
+        )
+        scores = score_ratings(read("A d 1 r Other|Major"), str(scheme), weights)
+        assert scores.values.tolist() == [[points, 0, points]]
+        names.add(load_weights(weights).name)
+    assert len(names) == 3
+    assert re.search(
+        r"\|scheme:mine@[0-9a-f]{8}\|weights:freitag2021@[0-9a-f]{8}\|", scores.signature
     )
-    edited = load_weights(copy)
-    assert edited.weight("Major", "Other") == 10
-    copy.write_text(
-        published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,9"), encoding="utf-8"
-    )
-    names = [load_weights(published).name, edited.name, load_weights(copy).name]
-    assert names[0] == "freitag2021"
-    assert len(set(names)) == 3
+
+
+@pytest.mark.parametrize(
+    ("load", "text", "line"),
+    [
+        (load_scheme, "category,dimension\na,none\n", 1),
+        (load_scheme, "category,dimension,source\na,b\n", 2),
+        (load_scheme, "category,dimension,source\na,none,x\nb,style,x\n", 3),
+        (load_scheme, "category,dimension,source\nDo not,none,x\ndo_not,none,x\n", 3),
+        (load_scheme, "", None),
+        (load_weights, "severity,category,weight,source\nMajor,*,five,\n", 2),
+        (load_weights, "severity,category,weight,source\nMajor,*,-1,\n", 2),
+        (load_weights, "severity,category,weight,source\nMajor,*,,\n", 2),
+        (load_weights, "severity,category,weight,source\nMajor,*,inf,\n", 2),
+        (load_weights, "severity,category,weight,source\nMajor,*,1,\nmajor,*,2,\n", 3),
+    ],
+)
+def test_a_damaged_table_is_refused_with_its_line(load, text, line, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError) as refused:
+        load(path)
+    assert Path(refused.value.path) == path
+    assert line is None or refused.value.line == line
+
+
+def test_unknown_tables_are_refused():
+    with pytest.raises(UnknownName, match="en-es"):
+        load_scheme("en-ed")
+    with pytest.raises(DataError):
+        load_weights("no.csv")
 
 
 def test_the_scheme_is_chosen_from_the_categories(read):
@@ -307,45 +306,24 @@ def test_names_of_documents_and_systems():
     ]
 
 
-def test_domains_may_be_given(read):
+def test_only_shared_segments_are_compared(read):
     scores = score_ratings(
-        read("A x.1 1 r Other|Minor", "A news-2 2 r Other|Minor"), domains={"x.1": "prose"}
+        read(
+            "A n 1 r Other|Minor",
+            "B n 1 r Other|Major",
+            "A n 2 r Other|Major",
+            "A m 3 r2 No-error|No-error",
+        )
     )
-    assert set(scores.by("domain")["domain"]) == {"prose", "news"}
-
-
-def test_intervals_are_of_documents_drawn_once_for_all_systems(read):
-    rows = [
-        f"{s} d{d} {10 * d + i} r Other|M{'ajor' if d % 3 == 0 else 'inor'}"
-        for s in "AB"
-        for d in range(9)
-        for i in range(4)
-    ]
-    scores = score_ratings(read(*rows, "C d1 10 r Other|Minor"))
-    table = system_table(scores, np.random.default_rng(1))
-    values, _, docs, _, _ = scores.matrix()
-    drawn = bootstrap_means(values, docs, np.random.default_rng(1))
-    bounds = table.sort_values("system")[["penalty_low", "penalty_high"]].T
-    assert np.array_equal(bounds, [drawn.low, drawn.high], equal_nan=True)
-    assert table["system"].tolist() == ["C", "A", "B"]
-    a, b, c = (table.set_index("system").loc[name] for name in "ABC")
-    assert a.drop("signature").equals(b.drop("signature"))  # equal scores, the same draws
-    assert a["penalty"] == pytest.approx(7 / 3)
-    assert a["penalty_low"] < 7 / 3 < a["penalty_high"]
-    assert (a["n_docs"], c["n_docs"], c["n_segments"]) == (9, 1, 1)
-    assert c["penalty"] == 1
-    # one document says nothing about others
-    assert np.isnan([c["penalty_low"], c["penalty_high"]]).all()
-    one_doc = system_table(
-        score_ratings(
-            read(*(f"A d {i} r Other|M{'ajor' if i % 2 else 'inor'}" for i in range(40)))
-        ),
-        np.random.default_rng(1),
-    )
-    assert one_doc.loc[0, "penalty_low"] < 3 < one_doc.loc[0, "penalty_high"]  # segments are drawn
-    single = system_table(score_ratings(read("A d 1 r Other|Minor")), np.random.default_rng(1))
-    assert single.loc[0, "penalty"] == 1
-    assert np.isnan(single.loc[0, "penalty_low"])
+    assert "B on 1" in scores.coverage
+    assert "1 for every system" in scores.coverage
+    few = scores.shared()
+    assert (few.segments, few.docs, few.by().penalty.tolist()) == (("1",), ("n",), [1, 5])
+    assert few.signature == f"{scores.signature}|segments:shared"
+    assert few.notes == ()
+    assert few.shared() is few
+    with pytest.raises(DataError):
+        score_ratings(read("A n 1 r Other|Minor", "B n 2 r Other|Major")).shared()
 
 
 def test_the_command(tmp_path, capsys, read):
@@ -353,43 +331,29 @@ def test_the_command(tmp_path, capsys, read):
     out, err = capsys.readouterr()
     table = list(csv.DictReader(out.splitlines()))
     assert len(table) == 8
-    assert list(table[0])[:6] == [
-        "system",
-        "n_segments",
-        "n_raters",
-        "n_docs",
-        "n_effective",
-        "penalty",
-    ]
-    assert [float(row["penalty"]) for row in table] == sorted(
-        float(row["penalty"]) for row in table
-    )
-    assert "note: scheme wmt, which fits the categories best; another one by --scheme." in err
+    assert {row["resampled"] for row in table} == {"documents and raters"}
+    penalties = [float(row["penalty"]) for row in table]
+    assert penalties == sorted(penalties)
+    assert "scheme wmt" in err
     assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv"))]) == 0
     assert capsys.readouterr().out == out  # the seed is fixed
     target = tmp_path / "domains.csv"
-    assert (
-        main(
-            [
-                "mqm",
-                str(bundled("teaching/en-de/mqm.tsv")),
-                "--by",
-                "domain",
-                "--scheme",
-                "wmt",
-                "-o",
-                str(target),
-            ]
-        )
-        == 0
-    )
+    argv = [
+        "mqm",
+        str(bundled("teaching/en-de/mqm.tsv")),
+        "--by",
+        "domain",
+        "--scheme",
+        "wmt",
+        "-o",
+        str(target),
+    ]
+    assert main(argv) == 0
     rows = csv.DictReader(target.read_text().splitlines())
     assert {row["domain"] for row in rows} == {"news", "literary", "social", "speech"}
     odd = read("A d 1 r Odd|Minor", name="odd.tsv").paths[0]
     assert main(["mqm", odd]) == 2
-    assert "anhelpers mqm: " + odd in capsys.readouterr().err
-    assert main(["mqm", odd, "--ignore-unclassified", "--weights", "wmt24"]) == 0
-    assert "note: Counted in the penalty alone" in capsys.readouterr().err
+    assert odd in capsys.readouterr().err
 
 
 # README of google/wmt-mqm-human-evaluation, TED talks en-de; eTranslation is printed 1.96, computed 1.97
@@ -419,11 +383,8 @@ PUBLISHED = {
 )
 @pytest.mark.erratum("WMT MQM, TED 2021")
 @pytest.mark.real
-@pytest.mark.skipif(
-    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
-)
 def test_the_published_scores_of_ted_are_met():
-    folder = Path(os.environ["ANHELPERS_DATA"]) / "mqm"
+    folder = Path(SHARED, "mqm")
     scores = score_ratings(read_ratings(folder / "mqm_ted_ende.tsv"))
     assert {row.system: round(row.penalty, 2) for row in scores.by().itertuples()} == PUBLISHED
     published = {}
@@ -438,15 +399,8 @@ def test_the_published_scores_of_ted_are_met():
 
 
 @pytest.mark.real
-@pytest.mark.skipif(
-    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
-)
 def test_wmt23_is_scored_by_three_raters_per_segment():
-    path = (
-        Path(os.environ["ANHELPERS_DATA"])
-        / "mqm"
-        / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
-    )
+    path = Path(SHARED, "mqm/sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz")
     scores = score_ratings(read_ratings(path))
     assert set(scores.by("segment")["n_raters"]) == {3}
     assert set(scores.domains) == {"news"}
@@ -509,12 +463,13 @@ ROWS = [
 ]
 
 
-def marks_of(read):
+@pytest.fixture
+def marked(read):
     return read(*ROWS), load_scheme("wmt"), load_weights("freitag2021")
 
 
-def test_marks_have_their_axis_and_their_points_and_add_up_per_category(read):
-    marks = marks_table(*marks_of(read))
+def test_marks_have_their_axis_and_their_points_and_add_up_per_category(marked):
+    marks = marks_table(*marked)
     assert marks.points.tolist() == [5, 0.1, 0, 1]
     assert marks.dimension.tolist() == ["accuracy", "fluency", "none", "fluency"]
     assert set(marks.span) == {""}
@@ -529,21 +484,21 @@ def test_marks_have_their_axis_and_their_points_and_add_up_per_category(read):
     assert table.Major.sum() == 1
 
 
-def test_an_example_has_errors_on_both_axes_and_the_length_that_is_nearest(read):
-    ratings, scheme, weights = marks_of(read)
+def test_an_example_has_errors_on_both_axes_and_the_length_that_is_nearest(marked):
+    ratings, scheme, weights = marked
     marks = marks_table(ratings, scheme, weights)
-    with pytest.raises(DataError, match="texts=True"):
+    with pytest.raises(DataError):
         marked_example(ratings, marks)
-    with_texts = read_ratings(ratings.paths[0], repeated="count", texts=True)
+    with_texts = read_ratings(ratings.paths[0], texts=True)
     source, translation, own = marked_example(with_texts, marks_table(with_texts, scheme, weights))
     assert (source, translation) == ("s", "t")
     assert set(own.system) == {"A"}
     assert len(own) == 3
 
 
-def test_a_raters_mean_is_over_the_translations_that_this_rater_saw(read):
-    ratings, scheme, weights = marks_of(read)
-    with pytest.raises(DataError, match="at least 2"):
+def test_a_raters_mean_is_over_the_translations_that_this_rater_saw(marked, read):
+    ratings, scheme, weights = marked
+    with pytest.raises(DataError):
         rater_table(score_ratings(ratings, scheme, weights), np.random.default_rng(0), 100)
     other = read(*ROWS, "A d2 2 r2 No-error|No-error", name="two.tsv")
     scores = score_ratings(other, scheme, weights)
@@ -553,12 +508,12 @@ def test_a_raters_mean_is_over_the_translations_that_this_rater_saw(read):
     assert table.penalty["r2"] == 0
 
 
-def test_a_moved_category_changes_the_parts_and_not_the_whole(read):
-    ratings, scheme, weights = marks_of(read)
+def test_a_moved_category_changes_the_parts_and_not_the_whole(marked):
+    ratings, scheme, weights = marked
     before = score_ratings(ratings, scheme, weights).by().set_index("system")
     after = score_ratings(ratings, scheme.moved("Style/Awkward", "accuracy"), weights).by()
     after = after.set_index("system")
     assert before.penalty.equals(after.penalty)
     assert (before.accuracy["B"], after.accuracy["B"]) == (0, 1)
-    with pytest.raises(UnknownName, match="dimension"):
+    with pytest.raises(UnknownName):
         scheme.moved("Style/Awkward", "both")
