@@ -19,6 +19,9 @@ import numpy as np
 import pytest
 from anhelpers.data.manifest import read_manifest
 from anhelpers.data.stored import read_system_scores
+from anhelpers.scoring.slurm import read_slurm
+from anhelpers.scoring.store import Store, key
+from anhelpers.scoring.upkeep import export_parquet, import_parquet
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
@@ -35,9 +38,6 @@ from anhelpers.data.token_scores import read_token_scores
 from anhelpers.data.wmt import read_categories, system_categories
 from anhelpers.data.worlds import load_world
 from anhelpers.errors import AnhelpersError
-from anhelpers.scoring.slurm import read_slurm
-from anhelpers.scoring.store import Store, key
-from anhelpers.scoring.upkeep import export_parquet, import_parquet
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))

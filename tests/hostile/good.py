@@ -15,6 +15,9 @@ from anhelpers.data.manifest import COLUMNS as MANIFEST
 from anhelpers.data.manifest import read_manifest
 from anhelpers.data.stored import read_system_scores
 from anhelpers.data.wmt25 import read_wmt25, read_wmt25_scores
+from anhelpers.scoring.slurm import read_slurm
+from anhelpers.scoring.store import Store
+from anhelpers.scoring.upkeep import export_parquet, import_parquet, sizes
 
 import anhelpers.data as data
 from anhelpers import notebooks
@@ -27,9 +30,6 @@ from anhelpers.data.wmt import COLUMNS as SYSTEMS
 from anhelpers.data.wmt import read_categories, system_categories
 from anhelpers.data.worlds import load_world
 from anhelpers.scoring import lookup, system_scores
-from anhelpers.scoring.slurm import read_slurm
-from anhelpers.scoring.store import Store
-from anhelpers.scoring.upkeep import export_parquet, import_parquet, sizes
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results
 
 SRC = "The dog barks.\nYes.\nIt does not rain.\n"
