@@ -151,7 +151,7 @@ def test_the_command_draws_human_axes_without_a_curve(tmp_path, capsys):
         "--naturalness",
         "mqm-fluency:teaching",
     ]
-    assert main([*said, "--draws", "20", "-o", str(tmp_path / "out")]) == 0
+    assert main([*said, "-o", str(tmp_path / "out")]) == 0
     out, err = capsys.readouterr()
     assert (
         "no oracle curve and no gaps to it: mqm-accuracy:teaching and mqm-fluency:teaching were given"
