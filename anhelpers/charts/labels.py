@@ -120,7 +120,8 @@ def place_labels(
 
     Parameters
     ----------
-    points : (n, 2) pixels, the most important first; a label never covers the point of another
+    points : (n, 2) pixels, the most important first; a label is never nearest to another point,
+        unless it is bold
     lines : (V, 2) pixels of polylines to avoid
     bold : labels that may move farther away, on a leader line
     """
@@ -139,12 +140,14 @@ def place_labels(
         ) -> float:
             if _inside(place.box, others, 4):
                 return math.inf
-            near, total = _away(place.box, others).min(initial=99), _inside(place.box, blocked, 5)
-            leader = densely(np.array([mark, (place.x, place.y)]))
-            crossed = np.hypot(*(leader[:, None] - others[None]).T).min(initial=99) < 8
-            crossed |= any(_inside(box, leader) for box in boxes)
             own = math.hypot(place.x - mark[0], place.y - mark[1])
-            return 0.05 * own + total + 6 * (near < min(own, 20)) + 20 * crossed
+            leader = densely(np.array([mark, (place.x, place.y)]))
+            wrong = _away(place.box, others).min(initial=99) < _GAPS[0]
+            wrong |= np.hypot(*(leader[:, None] - others[None]).T).min(initial=99) < 7
+            wrong |= any(_inside(box, leader) for box in boxes)
+            if wrong and not place.bold:
+                return math.inf  # read as the name of another point
+            return 0.05 * own + _inside(place.box, blocked, 5) + 20 * wrong
 
         around = [
             Label(
@@ -214,7 +217,7 @@ def drawn_labels(
             strict=True,
         )
         frame = pd.DataFrame(dict(columns)).assign(ink=[o.ink if name else "#444444" for o in led])
-        rule = Layer(frame, **({"name": name} if name else {}))
+        rule = Layer(frame, name=name or alt.Undefined)
         mark = rule.mark_rule(strokeWidth=1.5 if name else 1)
         ink = alt.Color("ink:N", scale=None)
         to = {"x2": alt.X2("to_x:Q"), "y2": alt.Y2("to_y:Q")}

@@ -208,7 +208,7 @@ def plot_panels(
     above = _RULER if ruler and panels[0].mono is not None else 0
     parts, words, notes, unnamed = [], [], [], []
     for k, (panel, (_, high)) in enumerate(zip(panels, spans, strict=True)):
-        titles = {"accuracy_title": panel.title, "naturalness_title": naturalness_title}
+        titles: Any = {"accuracy_title": panel.title, "naturalness_title": naturalness_title}
         plane = _short_axes(
             Frame.plane((wide, high), **titles, size=size), last=k == len(panels) - 1
         )
@@ -390,7 +390,7 @@ def _short_axes(plane: Frame, last: bool) -> Frame:
         if len(text) * 0.53 * 15 > plane.size[k] + room:
             text = text.partition(" (")[0] + " →" * bool(directed)
         shown = axis == "y" or last
-        look = plane.channels[axis].axis
+        look = plane.channels[axis]["axis"]
         look.title, look.labels = (text if shown else None), shown
         look.titleFontSize = max(15, min(18, int((plane.size[k] + room) / 0.53 / len(text or "x"))))
     return plane

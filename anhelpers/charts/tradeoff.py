@@ -69,7 +69,7 @@ def plot_tradeoff(
     DataError for an N beyond the ends of the curve.
     """
     of = curve.divergence
-    default: Look = {
+    default: Any = {
         "accuracy_title": "Accuracy A(N) (higher is better)",
         "naturalness_title": f"Naturalness N = −D(Q, R) ({of.label}, {of.unit}; higher is more natural)",
     }
@@ -139,7 +139,8 @@ def plot_one_source(
     curve = oracle_curve([0] * len(table), table.accuracy, table.naturalness)
     plane = Frame.plane(axis_ranges([], [table]), **look)
     circles = Layer(table).mark_point(color=QUIET, size=70).encode(**plane.channels)
-    return plot_curve(curve, **{"ranges": plane.ranges, **look}) + circles
+    shown: Any = {"ranges": plane.ranges, **look}
+    return plot_curve(curve, **shown) + circles
 
 
 def plot_moves(
@@ -157,7 +158,7 @@ def plot_moves(
     """
     checked(table, _PENALTIES, _PENALTIES)
     systems = checked_systems(table)
-    default: Look = {
+    default: Any = {
         "accuracy_title": "−MQM accuracy (points per segment, higher is better)",
         "naturalness_title": "−MQM fluency (points per segment, higher is better)",
         "size": (500, 470),

@@ -16,7 +16,7 @@ from anhelpers.errors import DataError, UnknownName
 from anhelpers.estimate import Estimate
 from anhelpers.frontier import oracle_curve, pareto_mask
 
-from .drawn import layers, rows_of, table, texts
+from .drawn import encoding_of, layers, rows_of, table, texts
 
 CHI2 = 5.991464547107979  # the 95 % quantile of χ² with 2 degrees of freedom
 OUTLINE = {"interpolate": "linear-closed"}
@@ -232,4 +232,9 @@ def test_panels_share_the_axis_of_naturalness():
     best = set(one.system[pareto_mask(np.zeros(12, int), one.accuracy, one.naturalness)])
     assert not best & set(unnamed)
     assert "0" in texts(chart)  # of the ruler
+    axes = [
+        encoding_of(part | {"datasets": spec["datasets"]}, size=160) for part in spec["vconcat"]
+    ]
+    assert [e["y"]["axis"]["title"] for e in axes] == ["chrF (points) →", "BLEU"]
+    assert [e["x"]["axis"].get("title") for e in axes] == [None, "LPP (nats)"]
     assert "chrF (points, higher is better): " in spec["description"]
