@@ -4,7 +4,6 @@ from .candidates import from_systems as from_systems
 from .candidates import read_candidate_file as read_candidate_file
 from .candidates import read_candidates as read_candidates
 from .candidates import sample_candidates as sample_candidates
-from .candidates import with_outputs as with_outputs
 from .candidates import write_candidates as write_candidates
 from .checking import check as check
 from .external import read_system_scores as read_system_scores
@@ -12,8 +11,8 @@ from .fetch import bundled as bundled
 from .fetch import shared_data as shared_data
 from .join import join_ratings as join_ratings
 from .join import rated_texts as rated_texts
+from .io import read_lines as read_lines
 from .languages import split_pair as split_pair
-from .lines import read_lines as read_lines
 from .mme import StoredScores as StoredScores
 from .mme import is_mme as is_mme
 from .mme import mme_scores as mme_scores

@@ -1,9 +1,9 @@
-"""Read and write candidate translations: JSONL, flat text with K lines per source, parquet, a pandas table.
+"""Read, write, sample and assemble candidate translations: JSON Lines, K lines per source, parquet, pandas tables.
 
-One JSON object per candidate, ``{"segment": 0, "text": "…", "tag": "…", "id": "…", "src": "…", "count": 2, "logprob":
--9.5}`` (all but the first two are optional; how often the candidate was drawn, and its natural-log probability), or per
-source, ``{"src": "…", "refs": ["…"], "candidates": ["…", {"text": "…", "tag": "…"}]}``, optionally with "id", "doc",
-"domain" and "lp"; null is a missing reference, and lines may have different numbers of them.
+A JSON line is a candidate, ``{"segment": 0, "text": "…", "tag": "…", "id": "…", "src": "…", "count": 2, "logprob":
+-9.5}`` (the first two are required; `count` is how often it was drawn, `logprob` in nats), or a source, ``{"src": "…",
+"refs": ["…"], "candidates": ["…", {"text": "…"}]}``, optionally with "id", "doc", "domain" and "lp"; a null reference
+is missing.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,339 +20,281 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError, need
-from . import fields
-from .languages import UNDETERMINED, split_pair
-from .lines import check_columns, not_text, read_bytes, text_lines
-from .packed import stem_of, suffix_of, unpacked
-from .records import (
-    Fail,
-    assemble,
-    build_test_set,
-    candidate_rows,
-    per_source,
-    read_jsonl,
-    source_rows,
-    unread,
-)
-from .schema import CandidateSet, TestSet, systems_of, with_languages
-from .writing import write_bytes, write_text
+from .io import read_bytes, read_jsonl, read_lines, stem_of, suffix_of, write_atomic
+from .languages import infer_pair
+from .schema import CandidateSet, TestSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "from_systems",
-    "read_candidate_file",
-    "read_candidates",
-    "sample_candidates",
-    "with_outputs",
-    "write_candidates",
-]
-
-COLUMNS = ("segment", "text", "tag", "id", "src", "count", "logprob")
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
+_KINDS = {"segment": int, "text": str, "tag": str, "id": str, "src": str, "count": int}
+_COLUMNS = (*_KINDS, "logprob")
+_MOST = 2**53  # whole numbers that float64 holds exactly
 
 
 def from_systems(
     test: TestSet, systems: Sequence[str] | None = None, *, distinct: bool = False
 ) -> CandidateSet:
-    """The outputs of all systems as candidates, tagged by system; blank outputs are left out and counted in a note.
+    """Return the outputs of systems as candidates, tagged by system, without blank outputs.
 
     Parameters
     ----------
-    systems : those to take, in this order; by default all but copies of references, which would be perfect candidates.
-    distinct : merge equal texts of a source, with tags such as "Claude-3.5 | GPT-4".
+    systems : sequence of str, optional
+        Those to take, in this order; by default all but copies of references.
+    distinct : bool
+        Merge equal texts of a source, with tags such as "Claude-3.5 | GPT-4".
     """
-    by_default = [name for name in test.systems if name not in test.copies]
-    names = [
-        checks.one_of(name, test.systems, "system")
-        for name in (by_default if systems is None else systems)
+    copies = test.copies
+    names = [name for name in test.systems if name not in copies] if systems is None else systems
+    texts = [test.systems[checks.one_of(name, test.systems, "system")] for name in names]
+    rows = [
+        (i, text, name)
+        for i, outputs in enumerate(zip(*texts, strict=True))
+        for name, text in zip(names, outputs, strict=True)
+        if text.strip()
     ]
-    if not names:
-        seen = (
-            f"of the {len(test.systems)} systems of {test.name} none is named"
-            if test.systems
-            else (f"{test.name} has no systems")
-        )
-        raise DataError(f"{seen}, so there are no candidates to take from them.")
-    n = len(test) * len(names)
-    entries = [
-        (i, hyp, name)
-        for i, hyps in enumerate(zip(*(test.systems[name] for name in names), strict=True))
-        for name, hyp in zip(names, hyps, strict=True)
-        if hyp.strip()
-    ]
-    blank = n - len(entries)
-    notes = (f"{blank} blank hypotheses of {n} are left out.",) if blank else ()
-    segments, texts, tags = zip(*entries, strict=True) if entries else ((), (), ())
-    cands = CandidateSet(np.array(segments, dtype=np.int64), texts, tags, notes=notes).require(
-        len(test), test.name
-    )
+    if not rows:
+        raise DataError(f"{test.name} has no outputs of systems to take as candidates.")
+    segment, candidates, tags = zip(*rows, strict=True)
+    blank = len(names) * len(test) - len(rows)
+    notes = [f"{blank} blank hypotheses are left out."] if blank else []
+    cands = CandidateSet(np.array(segment), candidates, tags, notes=tuple(notes))
+    cands = cands.require(len(test), test.name)
     return cands.deduplicated() if distinct else cands
 
 
-def with_outputs(
-    cands: CandidateSet, test: TestSet, systems: Sequence[str] | None = None
-) -> CandidateSet:
-    """The candidates and the outputs of systems of the test set, each distinct text of a source once.
-
-    Blank outputs, and systems that are copies of references, do not join. The id of the candidates changes.
-
-    Parameters
-    ----------
-    systems : those to add; by default all that no tag of the candidates names.
-    """
-    named = {name for tag in cands.tags for name in systems_of(tag)}
-    asked = [name for name in test.systems if name not in named] if systems is None else systems
-    joining = [
-        checks.one_of(name, test.systems, "system") for name in asked if name not in test.copies
-    ]
-    added = [
-        (i, text, name)
-        for name in joining
-        for i, text in enumerate(test.systems[name])
-        if text.strip()
-    ]
-    if not added:
-        return cands.deduplicated()
-    segments, texts, tags = zip(*added, strict=True)
-    segment = np.concatenate([cands.segment, segments])
-    order = np.argsort(segment, kind="stable")
-    return CandidateSet(
-        segment[order],
-        fields.pick(cands.texts + texts, order),
-        fields.pick(cands.tags + tags, order),
-        notes=cands.notes,
-        multiplicity=np.concatenate([cands.multiplicity, np.ones(len(added), np.int64)])[order],
-        logprob=np.concatenate([cands.logprob, np.full(len(added), np.nan)])[order],
-    ).deduplicated()
-
-
 def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> CandidateSet:
-    """At most `k` candidates of each source, drawn without replacement; a note says how many were left out.
-
-    Multiplicities do not weigh: of `cands.repeated()` it is a sample of the draws.
-    """
-    if k < 1:
-        raise DataError(f"k must be at least 1, got {k}.")
+    """Return at most `k` candidates of each source, drawn without replacement and irrespective of multiplicities."""
+    checks.whole("k", k)
     rank = np.lexsort((rng.random(len(cands)), cands.segment))
-    place = np.arange(len(cands)) - np.repeat(
-        np.cumsum(cands.n_candidates) - cands.n_candidates, cands.n_candidates
-    )
-    rows = rank[place < k]
-    return cands.take(
-        rows,
-        f"{len(cands) - len(rows)} of {len(cands)} candidates were left out at random: at most {k} "
-        "each.",
-    )
+    start = np.cumsum(cands.n_candidates) - cands.n_candidates
+    rows = rank[np.arange(len(cands)) - np.repeat(start, cands.n_candidates) < k]
+    return cands.take(rows, f"{len(cands) - len(rows)} of {len(cands)} candidates are left out.")
 
 
 def read_candidates(
     path: str | PathLike | pd.DataFrame, srcs: Sequence[str] | None = None, k: int | None = None
 ) -> CandidateSet:
-    """The candidates of a file, by its ending: .jsonl, .parquet, anything else is text with `k` lines per source.
+    """Read the candidates of a file, by its ending: .jsonl, .parquet, or text with `k` lines per source.
 
     Parameters
     ----------
-    path : the file, or a pandas table with the columns segment, text and optionally tag, id, src, count, logprob.
-    srcs : the N sources: every candidate must belong to one of them, and every one must have a candidate.
-    k : the number of candidates of each source; needed for text, checked elsewhere.
+    path : path or DataFrame
+        A table has the columns segment, text and optionally tag, id, src, count, logprob.
+    srcs : sequence of N str, optional
+        Every candidate must belong to one of these sources, and every source must have a candidate.
+    k : int, optional
+        Number of candidates of each source; required for text.
+
+    Raises
+    ------
+    DataError : with file and line, for a malformed candidate; a source without, or with other than `k`, candidates.
     """
     if hasattr(path, "columns"):
-        cands = _from_frame(path, "DataFrame", srcs)
+        cands = _assembled(_rows_of(path, "DataFrame"), "DataFrame", srcs)
     elif suffix_of(path) in JSONL:
-        cands = _from_jsonl(path, srcs)
+        cands = _assembled(read_jsonl(path), path, srcs)
     elif suffix_of(path) in PARQUET:
-        cands = _from_parquet(path, srcs)
+        cands = _assembled(_rows_of(_read_parquet(path), path), path, srcs)
     else:
         cands = _from_text(path, srcs, k)
-    odd = np.flatnonzero(cands.n_candidates != k) if k is not None else np.array([])
-    if odd.size:
+    if k is not None and (odd := np.flatnonzero(cands.n_candidates != k)).size:
         where = "DataFrame" if hasattr(path, "columns") else path
-        raise DataError(
-            f"source {odd[0]} has {cands.n_candidates[odd[0]]} candidates, expected k = {k}.", where
-        )
+        got = cands.n_candidates[odd[0]]
+        raise DataError(f"source {odd[0]}: got {got} candidates, expected {k}.", where)
     return cands
 
 
 def read_candidate_file(
     path: str | PathLike, lp: str | None = None
 ) -> tuple[TestSet | None, CandidateSet]:
-    """The candidates of a self-contained JSONL file, and the test set that its objects describe (None if they do not).
+    """Read the candidates of a JSONL file, and the test set that its lines describe (None without sources).
 
     Parameters
     ----------
-    lp : language pair; by default the "lp" that the objects carry, otherwise it is told from the texts.
+    lp : str, optional
+        Language pair; by default the "lp" of the lines, else inferred from the texts.
     """
     if suffix_of(path) not in JSONL:
         return None, read_candidates(path)
-    records, fail = read_jsonl(path), _fail_line(path)
-    cands = _assembled(records, path, fail)
-    if not per_source(records, fail):
+    records = read_jsonl(path)
+    cands = _assembled(records, path, None)
+    if "candidates" not in records[0] or "src" not in records[0]:
         return None, cands
-    said = next((record["lp"] for record in records if "lp" in record), lp or UNDETERMINED)
-    for i, record in enumerate(records):
-        if record.get("lp", said) != (lp or said):
-            raise fail(i, f'"lp" is {record.get("lp", said)!r}, but {lp or said!r} is wanted.')
-    try:
-        split_pair(said)
-    except DataError as error:
-        raise fail(0, str(error)) from None
-    test = build_test_set(stem_of(path), records, said, fail)
-    return None if test is None else with_languages(test), cands
+    said = {record["lp"] for record in records if "lp" in record} | ({lp} if lp else set())
+    if len(said) > 1:
+        raise DataError(f"got several language pairs: {', '.join(sorted(map(str, said)))}.", path)
+    srcs, docs, domains = (
+        tuple(_value(record, key, str, path, i) for i, record in enumerate(records, 1))
+        if any(key in record for record in records)
+        else ()
+        for key in ("src", "doc", "domain")
+    )
+    refs = _references(records, path)
+    pair = infer_pair(next(iter(said), None), srcs, [t for texts in refs.values() for t in texts])
+    return TestSet(stem_of(path), pair, srcs, refs, docs=docs, domains=domains), cands
 
 
 def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
-    """Write a JSONL file with one object per candidate, or a .parquet file; it appears in one step.
+    """Write candidates as a JSONL file, one object each, or as a .parquet file, in one step.
 
-    "count" stands where a candidate was drawn more than once, "logprob" where it is known.
+    JSON lines omit empty tags, counts of 1 and unknown log-probabilities.
     """
     columns = {"segment": cands.segment.tolist(), "text": cands.texts, "tag": cands.tags}
     columns |= {} if cands.ids is None else {"id": cands.ids}
     columns |= {"count": cands.multiplicity.tolist(), "logprob": cands.logprob.tolist()}
-    if Path(path).suffix.lower() in PARQUET:
-        return _to_parquet(path, columns)
+    if suffix_of(path) in PARQUET:
+        need("pyarrow", "writing parquet")
+        import pandas as pd
+
+        buffer = io.BytesIO()
+        pd.DataFrame(columns).to_parquet(buffer, index=False)
+        return write_atomic(path, buffer.getvalue())
     lines = []
     for values in zip(*columns.values(), strict=True):
         record = dict(zip(columns, values, strict=True))
-        kept = {
-            k: v
-            for k, v in record.items()
-            if not (k == "tag" and not v) and not (k == "count" and v == 1)
-        }
-        if math.isnan(record["logprob"]):
-            del kept["logprob"]
+        omitted = {"tag": not record["tag"], "count": record["count"] == 1}
+        omitted["logprob"] = math.isnan(record["logprob"])
+        kept = {key: value for key, value in record.items() if not omitted.get(key)}
         lines.append(json.dumps(kept, ensure_ascii=False) + "\n")
-    return write_text(path, "".join(lines))
-
-
-def _from_jsonl(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
-    """Candidates of a JSONL file of either kind."""
-    return _assembled(read_jsonl(path), path, _fail_line(path), srcs)
+    return write_atomic(path, "".join(lines))
 
 
 def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
-    """Candidates of a text file: the first k lines belong to source 0, the next k to source 1."""
-    if k is None or k < 1:
-        said = (
-            "how many lines each source has is not said"
-            if k is None
-            else f"{k} lines for each source are too few"
-        )
-        raise DataError(
-            f"{said}; say it by -k (in Python: k), or give a .jsonl or .parquet file.", path
-        )
-    lines, notes = text_lines(read_bytes(path), path)
+    """Read a text file whose first k lines belong to source 0, the next k to source 1."""
+    if k is None:
+        raise DataError("the number of lines of each source is unknown. Give it as k (-k).", path)
+    checks.whole("k", k)
+    lines = read_lines(path)
     n = len(lines) // k if srcs is None else len(srcs)
-    blank = len(lines) - n * k
-    if blank > 0 and srcs is not None and not any(line.strip() for line in lines[n * k :]):
-        lines = lines[: n * k]
-        notes = (*notes, f"{Path(path).name}: {blank} blank lines at its end are left out.")
-    if len(lines) != n * k or not lines:
-        wanted = (
-            f"a multiple of k = {k}" if srcs is None else f"{n} sources × k = {k}, {n * k} lines"
-        )
-        raise DataError(f"has {len(lines)} lines, expected {wanted}.", path)
-    records = [{"segment": i // k, "text": line} for i, line in enumerate(lines)]
-    fail = _fail_line(path)
-    cands = assemble(candidate_rows(records, fail), path, fail, srcs)
-    return replace(cands, notes=(*cands.notes, *notes))
+    rest = lines[n * k :]
+    if len(lines) < n * k or not n or (rest if srcs is None else any(map(str.strip, rest))):
+        raise DataError(f"got {len(lines)} lines, expected {k} for each source.", path)
+    return CandidateSet(np.repeat(np.arange(n), k), lines[: n * k])
 
 
-def _from_parquet(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
-    """Candidates of a parquet file."""
+def _read_parquet(path: str | PathLike) -> pd.DataFrame:
+    """Read a table from a parquet file, compressed or not."""
     need("pyarrow", "reading parquet")
     import pandas as pd
 
-    data = unpacked(read_bytes(path), path)
-    if told := not_text(data):
-        raise DataError(f"{told}.", path)
     try:
-        frame = pd.read_parquet(io.BytesIO(data))
-    except Exception as error:  # damaged files end in whatever their readers raise
-        why = (
-            ""
-            if data.startswith(b"PAR1") and data.endswith(b"PAR1")
-            else ": its first or last four bytes are wrong"
-        )
+        return pd.read_parquet(io.BytesIO(read_bytes(path)))
+    except DataError:
+        raise
+    except Exception as error:  # damaged files raise a variety of errors
+        raise DataError(f"malformed parquet file ({type(error).__name__}).", path) from error
+
+
+def _rows_of(frame: Any, path: str | PathLike) -> list[dict[str, Any]]:
+    """Return the rows of a table as records, missing cells left out."""
+    names = list(map(str, frame.columns))
+    columns = [name for name in _COLUMNS if name in names]
+    if "segment" not in columns or "text" not in columns or len(set(names)) < len(names):
         raise DataError(
-            f"this is no parquet file, or a damaged one{why}; make or download it again.", path
-        ) from error
-    return _from_frame(frame, path, srcs)
-
-
-def _to_parquet(path: str | PathLike, columns: dict[str, Sequence]) -> Path:
-    """Write a table as parquet: a temporary file beside it, then an atomic rename."""
-    need("pyarrow", "writing parquet")
-    import pandas as pd
-
-    buffer = io.BytesIO()
-    try:
-        pd.DataFrame(columns).to_parquet(buffer, index=False)
-    except UnicodeEncodeError as error:
-        raise DataError(
-            f"character U+{ord(error.object[error.start]):04X} cannot be written as UTF-8.", path
-        ) from None
-    return write_bytes(path, buffer.getvalue())
-
-
-def _from_frame(
-    frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] | None
-) -> CandidateSet:
-    """Candidates of a table; rows are counted from 0 in errors."""
-    absent = [column for column in ("segment", "text") if column not in frame.columns]
-    if absent or not len(frame):
-        what = (
-            f"has no column '{absent[0]}'; columns: {', '.join(map(str, frame.columns))}"
-            if absent
-            else "has no rows"
+            f"expected distinct columns with segment and text, found {', '.join(names):.80}.", path
         )
-        raise DataError(f"the table {what}.", path)
-    columns = [column for column in COLUMNS if column in frame.columns]
-    check_columns(list(map(str, frame.columns)), columns, path, None)
-    values = [frame[c].astype(object).where(frame[c].notna(), None).tolist() for c in columns]
-    records: list[dict[str, Any]] = [
-        dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)
-    ]
-    fail: Fail = lambda i, message: DataError(f"row {i}: {message}", path)  # noqa: E731
-    told = unread([dict.fromkeys(map(str, frame.columns))], fail)
-    cands = _assembled(records, path, fail, srcs)
-    return replace(cands, notes=(*cands.notes, *told))
+    rows = frame.loc[:, columns].astype(object).to_dict("records")
+    return [{k: v for k, v in row.items() if v is not None and v == v} for row in rows]
 
 
 def _assembled(
-    records: list[dict[str, Any]],
-    path: str | PathLike,
-    fail: Fail,
-    srcs: Sequence[str] | None = None,
+    records: Sequence[dict[str, Any]], path: str | PathLike, srcs: Sequence[str] | None
 ) -> CandidateSet:
-    """Candidates of records of either kind, which must not be there twice; a note of the keys that nothing reads."""
-    sources, n = per_source(records, fail), len(records)
-    rows = source_rows(records, fail) if sources else candidate_rows(records, fail)
-    # one source may well have the same candidates again, as a model draws them; several sources may not
-    several = {row.segment for row in rows[: n // 2 + 1]} if not sources else records
-    for part in range(2, n // 2 + 1):
-        if len(several) > 1 and n % part == 0 and records[part:] == records[:-part]:
-            raise fail(
-                part,
-                f"the first {part} stand here again, {n // part} times in all; keep each of them "
-                "once.",
-            )
-    cands = assemble(rows, path, fail, srcs)
-    again = n - len(set(map(repr, records))) if sources else 0
-    notes = (
-        (f"{again} of {n} sources stand there again with the same candidates.",) if again else ()
-    )
-    counts = np.bincount(cands.segment, cands.multiplicity)
-    if (fewer := int((counts < counts.max()).sum())) and 2 * counts.min() <= counts.max():
-        notes += (
-            f"{fewer} of {len(counts)} sources have fewer candidates than the {counts.max():.0f} "
-            f"of the others (the fewest: {counts.min():.0f}): the more there are, the better an "
-            "oracle's choice.",
+    """Return the candidates of records of either kind, sorted by source."""
+    rows: list[dict[str, Any]] = []
+    seen = set()
+    for line, row in _flat(records, path):
+        if row["id"] in seen:
+            raise DataError(f"id '{row['id']}' is repeated.", path, line)
+        seen |= {row["id"]} - {None}
+        number = row["segment"]
+        if number < 0 or (srcs is not None and number >= len(srcs)):
+            raise DataError(f"got segment {number}, expected one of the sources.", path, line)
+        if srcs is not None and row["src"] not in (None, srcs[number]):
+            raise DataError(f"src differs from source {number}.", path, line)
+        rows.append(row)
+    if not rows:
+        raise DataError("got no candidates.", path)
+    rows.sort(key=lambda row: row["segment"])
+    columns = {key: [row[key] for row in rows] for key in _COLUMNS}
+    ids = columns["id"]
+    if (with_id := sum(one is not None for one in ids)) not in (0, len(ids)):
+        raise DataError(f"{with_id} of {len(ids)} candidates have an id. Give all one.", path)
+    try:
+        cands = CandidateSet(
+            np.array(columns["segment"]),
+            tuple(columns["text"]),
+            tuple(tag or "" for tag in columns["tag"]),
+            tuple(ids) if with_id else None,
+            multiplicity=np.array(columns["count"]),
+            logprob=np.array(columns["logprob"]),
         )
-    return replace(cands, notes=(*cands.notes, *notes, *unread(records, fail)))
+    except DataError as error:
+        raise DataError(str(error), path) from None
+    return cands if srcs is None else cands.require(len(srcs), path)
 
 
-def _fail_line(path: str | PathLike) -> Fail:
-    """Errors that name a line of this file."""
-    return lambda i, message: DataError(message, path, i + 1)
+def _flat(
+    records: Sequence[dict[str, Any]], path: str | PathLike
+) -> Iterable[tuple[int, dict[str, Any]]]:
+    """Iterate over (line, the checked fields of a candidate)."""
+    per_source = bool(records) and "candidates" in records[0]
+    for line, record in enumerate(records, 1):
+        if ("candidates" in record) != per_source:
+            raise DataError("got a source among candidates, or the reverse.", path, line)
+        if not per_source:
+            yield line, _fields(record, path, line)
+            continue
+        if not isinstance(record["candidates"], list) or not record["candidates"]:
+            raise DataError("candidates: expected a list of at least one.", path, line)
+        if record.get("segment", line - 1) != line - 1:
+            raise DataError(f"segment: expected {line - 1}, counted from 0.", path, line)
+        for one in record["candidates"]:
+            own = one if isinstance(one, dict) else {"text": one}
+            whole = {**own, "segment": line - 1, "src": record.get("src")}
+            yield line, _fields(whole, path, line)
+
+
+def _fields(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str, Any]:
+    """Return the fields of a candidate."""
+    if record.get("segment") is None or record.get("text") is None:
+        raise DataError("expected a candidate with segment and text.", path, line)
+    found = {key: _value(record, key, kind, path, line) for key, kind in _KINDS.items()}
+    found["text"] = found["text"].rstrip("\r\n")
+    found["count"] = 1 if found["count"] is None else found["count"]
+    number = record.get("logprob")
+    number = math.nan if number is None else number
+    if not isinstance(number, int | float) or number > checks.ROUNDING or number < -1e300:
+        raise DataError(f"logprob: got {number!r:.40}, expected a number ≤ 0.", path, line)
+    return {**found, "logprob": float(number)}
+
+
+def _value(record: dict[str, Any], key: str, kind: type, path: str | PathLike, line: int) -> Any:
+    """Return a field of a record, None where it is missing; whole numbers are text as ids."""
+    value = record.get(key)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0:
+        value = str(value) if key == "id" else int(value) if abs(value) < _MOST else value
+    needed = key in ("src", "doc", "domain") and "candidates" in record
+    if (value is None and not needed) or (isinstance(value, kind) and not isinstance(value, bool)):
+        return value
+    raise DataError(f"{key}: got {value!r:.40}, expected {kind.__name__}.", path, line)
+
+
+def _references(
+    records: Sequence[dict[str, Any]], path: str | PathLike
+) -> dict[str, tuple[str, ...]]:
+    """Return reference name -> texts, of ``"refs": ["…"]`` (called refA, refB, …) or ``"refs": {"name": "…"}``."""
+    refs: dict[str, list[str]] = {}
+    for line, record in enumerate(records, 1):
+        given = record.get("refs") or {}
+        if isinstance(given, list):
+            given = {f"ref{chr(ord('A') + j)}": text for j, text in enumerate(given)}
+        texts = given.values() if isinstance(given, dict) else [0]
+        if not all(text is None or isinstance(text, str) for text in texts):
+            raise DataError("refs: expected texts, or null.", path, line)
+        for name in {**refs, **given}:
+            text = given.get(name)
+            refs.setdefault(name, [""] * (line - 1)).append((text or "").rstrip("\r\n"))
+    return {name: tuple(texts) for name, texts in refs.items()}

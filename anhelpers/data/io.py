@@ -17,6 +17,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..errors import DataError, nearest
 
 if TYPE_CHECKING:
@@ -207,6 +209,29 @@ def read_table(
             raise fail(row, f"{name}: got '{table[name][row]:.60}', expected {kind.__name__}.")
         table[name] = numbers.astype(kind)
     return table
+
+
+def read_numbers(path: str | PathLike, n: int, most: float = float("inf")) -> np.ndarray:
+    """Return (n,) numbers of a file with one per line; a blank line, "nan" or "None" is a missing one.
+
+    Raises
+    ------
+    DataError : another number of lines; with the line, a malformed or infinite number, or one above `most`.
+    """
+    lines = read_lines(path)
+    if len(lines) < n or any(map(str.strip, lines[n:])):
+        raise DataError(f"got {len(lines)} lines, expected {n}, one per segment.", path)
+    values = np.full(n, np.nan)
+    for i, line in enumerate(lines[:n]):
+        if line.strip().lower() in _MISSING:
+            continue
+        try:
+            values[i] = float(line)
+        except ValueError:
+            values[i] = np.inf
+        if not abs(values[i]) < np.inf or values[i] > most or "_" in line:
+            raise DataError(f"got '{line:.40}', expected a number ≤ {most}.", path, i + 1)
+    return values
 
 
 def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, nearest
+from ..progress import note
 
 __all__ = [
     "CODES",
@@ -121,6 +122,21 @@ def guess_language(texts: Sequence[str]) -> str:
     """Return the ISO 639-1 code of most samples of texts; "und" for too little or mixed text."""
     votes = language_votes(texts)
     return next((code for code, k in votes.most_common(1) if 2 * k > votes.total()), "und")
+
+
+def infer_pair(lp: str | None, srcs: Sequence[str], trgs: Sequence[str | None]) -> str:
+    """Return a language pair, by default that of the texts; "und" where they are too short.
+
+    Parameters
+    ----------
+    srcs, trgs : sequences of str
+        Sources; references or translations.
+    """
+    if lp:
+        return lp
+    pair = f"{guess_language(srcs)}-{guess_language([text for text in trgs if text])}"
+    note(f"language pair inferred from the texts: {pair}; give another by -l (lp in Python).")
+    return pair
 
 
 def spaced(code: str) -> bool:

@@ -20,10 +20,9 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .fields import NO_TRANSLATION
 from .io import read_lines, write_atomic
 from .plain import is_canary, read_parallel
-from .schema import TestSet
+from .schema import NO_TRANSLATION, TestSet
 from .wmt import categories_of, find_2024, language_pairs, read_categories, with_default_reference
 
 if TYPE_CHECKING:

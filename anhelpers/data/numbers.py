@@ -14,7 +14,6 @@ from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from ..progress import note_once
 from .lines import plain_number, table_lines
-from .plain import without_blank_end
 
 __all__ = [
     "columns_doubt",
@@ -44,10 +43,6 @@ def read_numbers(path: str | PathLike, n: int | None = None) -> np.ndarray:
     DataError with file and line for anything but a finite number or nan; with the file for another number of lines.
     """
     lines = table_lines(path)
-    if n is not None:
-        lines, notes = without_blank_end(lines, n, path)
-        for sentence in notes:
-            note_once(sentence)
     if n is not None and len(lines) != n:
         raise DataError(
             f"has {len(lines)} line{'s' * (len(lines) != 1)}, and {n} are wanted, one per segment.",

@@ -1,29 +1,56 @@
-"""What every reader returns: a test set with its systems, and candidate translations for each of its sources."""
+"""The data model of every reader: a test set with its systems, and candidate translations of its sources."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from . import fields
-from .fields import CATEGORIES
-from .languages import guess_language, split_pair
+from .languages import split_pair
 
-__all__ = ["CATEGORIES", "CandidateSet", "TestSet", "same_text", "systems_of"]
-
+CATEGORIES = ("LLM", "MT", "online", "human", "control", "unknown")
+"""The kinds of translators."""
+NO_TRANSLATION = "[No translation supplied]"
+"""The line of mt-metrics-eval for a missing text."""
+_MISSING = frozenset([NO_TRANSLATION, "NO TRANSLATION AVAILABLE"])  # the second: wmt-format-tools
 _SEPARATOR = " | "  # between the tags of one text that several systems gave
-_BLANK_CANDIDATES = re.compile(r"\d+ blank candidates? of \d+\.")  # the note of `records.assemble`
+
+
+def _texts(name: str, values: Iterable[str | None], n: int) -> tuple[str, ...]:
+    """Return n texts, "" for None and for the markers of missing texts."""
+    texts: tuple[Any, ...] = tuple(() if isinstance(values, str) else values)
+    if len(texts) != n:
+        raise DataError(f"{name}: got {len(texts)} texts, expected {n}, one per segment.")
+    if wrong := [text for text in texts if not (text is None or isinstance(text, str))]:
+        raise DataError(f"{name}: got {wrong[0]!r:.60}, expected a string.")
+    missing = {text for text in {*texts} if text is None or text.rstrip() in _MISSING}
+    return tuple("" if text in missing else text for text in texts) if missing else texts
+
+
+def _pick(texts: Sequence[str], rows: np.ndarray) -> tuple[str, ...]:
+    """Return the texts at these positions."""
+    return tuple(texts[i] for i in rows)
+
+
+def _rows(index: ArrayLike | slice, n: int) -> np.ndarray:
+    """Return the positions that a slice, a mask or positions select of n items."""
+    if not isinstance(index, slice):
+        index = np.asarray(index)
+        index = index if index.size else index.astype(np.int64)
+    try:
+        return np.atleast_1d(np.arange(n)[index])
+    except IndexError as error:
+        raise DataError(f"index out of range for {n} items ({error}).") from None
 
 
 @dataclass(frozen=True)
@@ -32,21 +59,30 @@ class TestSet:
 
     Parameters
     ----------
-    name : e.g. "wmt24/en-de".
-    lp : language pair, e.g. "en-de".
-    srcs : N texts.
-    refs : reference name -> N texts, "" where a reference is missing (given as None, or blank); the first one is the
-        default reference.
-    systems : system name -> N texts, "" where the system gave nothing.
-    docs, domains : N names; without them every segment is its own document, and the domain is "all".
-    categories : system -> one of CATEGORIES; "unknown" where it is not said.
-    notes : sentences that the user should see; those on blank hypotheses, references and sources are added here.
-    glosses : N lines of plain English, for who does not know the source language; () where there are none.
+    name : str
+        For example "wmt24/en-de".
+    lp : str
+        Language pair, for example "en-de".
+    srcs : sequence of N str
+    refs : mapping
+        Reference name to N texts; None, or a blank text, is a missing reference. The first one is the default.
+    systems : mapping
+        System name to N texts.
+    docs, domains : sequence of N str, optional
+        By default every segment is its own document, and the domain is "all".
+    categories : mapping, optional
+        System name to one of `CATEGORIES`; by default "human" for copies of references, "unknown" for others.
+    notes : sequence of str, optional
+        Remarks of the reader, for the user.
+    glosses : sequence of N str, optional
+        Sources in plain English.
 
-    A text that only says that there is none, such as fields.NO_TRANSLATION, is taken as "".
+    Raises
+    ------
+    DataError : another number of texts, a text that is no string, a blank document. UnknownName : a category.
     """
 
-    __test__ = False  # this is no test, whatever pytest makes of the name
+    __test__ = False  # not a test class of pytest
 
     name: str
     lp: str
@@ -62,42 +98,34 @@ class TestSet:
     def __post_init__(self) -> None:
         split_pair(self.lp)
         n = len(self.srcs)
-        srcs, marks = fields.supplied("sources", fields.text_tuple("srcs", self.srcs, n))
-        fields.put(self, "srcs", srcs)
-        for kind, checked in (("refs", fields.references), ("systems", fields.text_tuple)):
-            found = {
-                k: fields.supplied(k, checked(f"{kind} {k}", v, n))
-                for k, v in getattr(self, kind).items()
-            }
-            fields.put(self, kind, {name: texts for name, (texts, _) in found.items()})
-            marks = (*marks, *(note for _, notes in found.values() for note in notes))
-        docs = self.docs if len(self.docs) else map(str, range(n))
-        domains = self.domains if len(self.domains) else ["all"] * n
-        fields.put(self, "docs", fields.check_names("document", fields.text_tuple("docs", docs, n)))
-        fields.put(
-            self, "domains", fields.check_names("domain", fields.text_tuple("domains", domains, n))
-        )
-        fields.put(
-            self,
-            "glosses",
-            fields.text_tuple("glosses", self.glosses, n) if len(self.glosses) else (),
-        )
-        fields.put(self, "categories", fields.categories(self.categories, self.systems))
-        fields.put(
-            self,
-            "notes",
-            fields.with_blank_notes((*self.notes, *marks), self.srcs, self.refs, self.systems),
-        )
+        columns: dict[str, Any] = {"srcs": _texts("srcs", self.srcs, n), "notes": tuple(self.notes)}
+        for kind in ("refs", "systems"):
+            columns[kind] = {k: _texts(k, v, n) for k, v in getattr(self, kind).items()}
+        columns["refs"] = {
+            name: tuple(text if text.strip() else "" for text in texts)
+            for name, texts in columns["refs"].items()
+        }
+        columns["docs"] = _texts("docs", self.docs or map(str, range(n)), n)
+        columns["domains"] = _texts("domains", self.domains or ["all"] * n, n)
+        columns["glosses"] = _texts("glosses", self.glosses, n) if self.glosses else ()
+        for kind in ("docs", "domains"):
+            blank = [i for i, name in enumerate(columns[kind]) if not name.strip()]
+            if blank:
+                raise DataError(f"{kind}: the name of segment {blank[0]} is blank.")
+        for system, category in self.categories.items():
+            checks.one_of(system, self.systems, "system")
+            checks.one_of(category, CATEGORIES, "category")
+        for name, value in columns.items():
+            object.__setattr__(self, name, value)
+        kinds = dict.fromkeys(self.systems, "unknown") | dict.fromkeys(self.copies, "human")
+        object.__setattr__(self, "categories", kinds | dict(self.categories))
 
     def __len__(self) -> int:
         return len(self.srcs)
 
     def __repr__(self) -> str:
         sizes = f"{len(self)} segments, {len(self.systems)} systems"
-        return (
-            f"TestSet({self.name}, {self.lp}: {sizes}, references: "
-            f"{', '.join(self.refs) or 'none'})"
-        )
+        return f"TestSet({self.name}, {self.lp}: {sizes}, references: {', '.join(self.refs) or 'none'})"
 
     @property
     def src_lang(self) -> str:
@@ -111,110 +139,77 @@ class TestSet:
 
     @property
     def reference(self) -> str | None:
-        """The name of the default reference: the first; None where there is no reference."""
+        """The name of the default reference, the first one; None without references."""
         return next(iter(self.refs), None)
 
     @property
     def blanks(self) -> dict[str, int]:
-        """How many hypotheses of each system are empty or only white space."""
-        return {name: fields.blanks(hyps) for name, hyps in self.systems.items()}
+        """System -> number of hypotheses that are empty or white space."""
+        return {s: sum(not text.strip() for text in hyps) for s, hyps in self.systems.items()}
 
     @property
     def streams(self) -> list[list[str | None]]:
-        """The references as metrics take them: a list of N texts for each, None where it is missing."""
+        """A list of N texts for each reference, None where it is missing."""
         return [[text or None for text in texts] for texts in self.refs.values()]
 
     @property
     def referenced(self) -> np.ndarray:
         """(N,) bool: the segment has at least one reference."""
-        return fields.reference_counts(self.refs, len(self)) > 0
+        return self._counts > 0
+
+    @property
+    def _counts(self) -> np.ndarray:
+        """(N,) number of references of each segment."""
+        there = [list(map(bool, texts)) for texts in self.refs.values()]
+        return np.array(there, dtype=np.int64).reshape(len(there), len(self)).sum(0)
 
     @property
     def n_refs(self) -> int | str:
-        """How many references each segment has that has any; "var" where they differ in it, 0 where none has one."""
-        counts = set(fields.reference_counts(self.refs, len(self)).tolist()) - {0}
+        """The number of references of the segments that have any; "var" if it varies, 0 without references."""
+        counts = set(self._counts.tolist()) - {0}
         return "var" if len(counts) > 1 else next(iter(counts), 0)
-
-    def with_reference(self, name: str) -> TestSet:
-        """The same set with another default reference; UnknownName where there is no such reference."""
-        checks.one_of(name, self.refs, "reference")
-        return replace(self, refs={name: self.refs[name], **self.refs})
-
-    def one_reference(self) -> TestSet:
-        """The same set with its default reference alone."""
-        return replace(self, refs={k: self.refs[k] for k in list(self.refs)[:1]})
 
     @property
     def copies(self) -> dict[str, str]:
-        """The systems that are a reference under a system's name, and which: folders of mt-metrics-eval hold such.
-
-        A system is one where all its texts are the reference's, or where it bears its name and most of its texts are.
-        """
+        """System -> the reference that it is: all texts are equal but for outer white space, or most, and the name."""
         found: dict[str, str] = {}
         for system, hyps in self.systems.items():
             for ref, texts in self.refs.items():
-                alike = map(same_text, hyps, texts)
+                alike = (a == b or a.strip() == b.strip() for a, b in zip(hyps, texts, strict=True))
                 same = 2 * sum(alike) > len(self) if system == ref else all(alike)
                 if any(texts) and same:
                     found.setdefault(system, ref)
         return found
 
-    @property
-    def twins(self) -> list[list[str]]:
-        """The names of systems that have the same texts throughout, in groups of two or more."""
-        groups: dict[tuple[str, ...], list[str]] = {}
-        for system, hyps in self.systems.items():
-            groups.setdefault(tuple(map(str.strip, hyps)), []).append(system)
-        return [names for names in groups.values() if len(names) > 1]
+    def with_reference(self, name: str) -> TestSet:
+        """Return the same set with another default reference; UnknownName for an unknown one."""
+        checks.one_of(name, self.refs, "reference")
+        return replace(self, refs={name: self.refs[name], **self.refs})
+
+    def one_reference(self) -> TestSet:
+        """Return the same set with its default reference alone."""
+        return replace(self, refs=dict(list(self.refs.items())[:1]))
 
     def without(self, systems: Iterable[str]) -> TestSet:
-        """The same set without some of its systems; UnknownName where there is no such system."""
+        """Return the same set without some systems; UnknownName for an unknown one."""
         left_out = [checks.one_of(name, self.systems, "system") for name in systems]
         kept = {name: hyps for name, hyps in self.systems.items() if name not in left_out}
-        return replace(
-            self, systems=kept, categories={name: self.categories[name] for name in kept}
-        )
+        return replace(self, systems=kept, categories={s: self.categories[s] for s in kept})
 
     def subset(self, index: ArrayLike | slice) -> TestSet:
-        """The segments at these positions (or a boolean mask, or a slice), in that order; blanks are counted anew."""
-        rows = fields.rows(index, len(self))
-        refs, systems = (
-            {name: fields.pick(texts, rows) for name, texts in kind.items()}
-            for kind in (self.refs, self.systems)
-        )
-        srcs, docs, domains = (
-            fields.pick(column, rows) for column in (self.srcs, self.docs, self.domains)
-        )
-        glosses = fields.pick(self.glosses, rows) if self.glosses else ()
-        return replace(
-            self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains, glosses=glosses
-        )
-
-
-def with_languages(test: TestSet) -> TestSet:
-    """Return the test set with the languages that its pair leaves undetermined ("und") inferred from its texts."""
-    source, target = split_pair(test.lp)
-    source = guess_language(test.srcs) if source == "und" else source
-    if target == "und":
-        kind = test.refs or test.systems
-        target = guess_language([text for texts in kind.values() for text in texts])
-    pair = f"{source}-{target}"
-    note = (f"language pair inferred from the texts: {pair}; give another by -l.",)
-    return test if pair == test.lp else replace(test, lp=pair, notes=(*test.notes, *note))
-
-
-def same_text(text: str, other: str) -> bool:
-    """Whether two texts are the same, white space around them aside.
-
-    Parameters
-    ----------
-    text, other : in either order.
-    """
-    return text == other or text.strip() == other.strip()
+        """Return the segments at these positions (or of a mask, or a slice), in that order."""
+        rows = _rows(index, len(self))
+        columns: dict[str, Any] = {
+            kind: {name: _pick(texts, rows) for name, texts in getattr(self, kind).items()}
+            for kind in ("refs", "systems")
+        }
+        for kind in ("srcs", "docs", "domains"):
+            columns[kind] = _pick(getattr(self, kind), rows)
+        return replace(self, **columns, glosses=_pick(self.glosses, rows) if self.glosses else ())
 
 
 def systems_of(tag: str) -> tuple[str, ...]:
-    """The systems that a candidate's tag names: several where they gave the same text, none where it has no tag.
+    """Return the systems that a candidate's tag names, several where they gave the same text.
 
     >>> systems_of("Claude-3.5 | GPT-4"), systems_of("")
     (('Claude-3.5', 'GPT-4'), ())
@@ -224,17 +219,26 @@ def systems_of(tag: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidateSet:
-    """Candidate translations in one flat list: entry i translates source `segment[i]`; their number may vary.
+    """Candidate translations in one flat list: candidate i translates source `segment[i]`.
 
     Parameters
     ----------
-    segment : (n,) int64, ascending; every source from 0 to the last has at least one candidate.
-    texts : n candidate translations.
-    tags : n labels, such as the system or the sampling method; "" where there is none.
-    ids : n distinct names, or None.
-    notes : sentences that the user should see.
-    multiplicity : (n,) int64 >= 1, how often each candidate was drawn or found; by default once.
-    logprob : (n,) log q(text | source) in nats under the model that made it; nan, the default, where unknown.
+    segment : (n,) int
+        Ascending; every source from 0 to the last has at least one candidate.
+    texts : sequence of n str
+    tags : sequence of n str, optional
+        For example the system or the sampling method.
+    ids : sequence of n distinct str, optional
+    notes : sequence of str, optional
+        Remarks of the reader, for the user.
+    multiplicity : (n,) int, optional
+        How often each candidate was drawn, at least 1.
+    logprob : (n,) float, optional
+        log q(text | source) in nats under the model that made it, at most 0; nan where unknown.
+
+    Raises
+    ------
+    DataError : another number of texts, segments that descend or lack candidates, repeated ids, numbers out of range.
     """
 
     segment: np.ndarray
@@ -242,48 +246,44 @@ class CandidateSet:
     tags: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
-    multiplicity: np.ndarray = None  # type: ignore[assignment]  # None may come in and is filled in at once
-    logprob: np.ndarray = None  # type: ignore[assignment]  # likewise
+    multiplicity: np.ndarray = None  # type: ignore[assignment]  # filled in below
+    logprob: np.ndarray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         segment = checks.segment_ids(self.segment).astype(np.int64)
         n = len(segment)
-        fields.put(self, "segment", fields.frozen(segment))
-        fields.put(self, "multiplicity", fields.frozen(fields.multiplicities(self.multiplicity, n)))
-        fields.put(self, "logprob", fields.frozen(fields.logprobs(self.logprob, n)))
-        fields.put(self, "texts", fields.text_tuple("texts", self.texts, n))
-        fields.put(
-            self, "tags", fields.text_tuple("tags", self.tags if len(self.tags) else [""] * n, n)
-        )
-        fields.put(self, "notes", tuple(self.notes))
-        if (back := np.flatnonzero(np.diff(segment) < 0)).size:
-            i = int(back[0]) + 1
-            raise DataError(
-                f"candidate {i} is for segment {segment[i]}, after one for {segment[i - 1]}; sort "
-                "them."
-            )
+        given = np.ones(n, np.int64) if self.multiplicity is None else self.multiplicity
+        multiplicity = np.array(given)
+        logprob = np.array(np.full(n, np.nan) if self.logprob is None else self.logprob, np.float64)
+        whole = n == 0 or np.issubdtype(multiplicity.dtype, np.integer)
+        if multiplicity.shape != (n,) or not whole or (multiplicity < 1).any():
+            raise DataError(f"multiplicity: expected {n} whole numbers of at least 1.")
+        if logprob.shape != (n,) or (logprob > checks.ROUNDING).any() or np.isinf(logprob).any():
+            raise DataError(f"logprob: expected {n} finite numbers of at most 0, or nan.")
+        if (np.diff(segment) < 0).any():
+            raise DataError("segment: got descending ids. Sort the candidates by source.")
+        columns: dict[str, Any] = {"segment": segment, "logprob": logprob}
+        columns["multiplicity"] = multiplicity.astype(np.int64)
+        for array in columns.values():
+            array.flags.writeable = False
+        columns["texts"] = _texts("texts", self.texts, n)
+        columns["tags"] = _texts("tags", self.tags or [""] * n, n)
+        columns["notes"] = tuple(self.notes)
         if self.ids is not None:
-            fields.put(self, "ids", fields.text_tuple("ids", self.ids, n))
-            if len(set(self.ids)) < n:
-                raise DataError(
-                    f"candidate id '{fields.first_repeat(self.ids)}' is used twice; ids must "
-                    "differ."
-                )
+            columns["ids"] = _texts("ids", self.ids, n)
+            if len(set(columns["ids"])) < n:
+                raise DataError("ids: got a repeated id; ids must differ.")
+        for name, value in columns.items():
+            object.__setattr__(self, name, value)
         self.require(self.n_segments)
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def __repr__(self) -> str:
-        k = self.n_candidates
-        per = (
-            ""
-            if not k.size
-            else f" ({k.min()} each)"
-            if k.min() == k.max()
-            else f" ({k.min()} to {k.max()} each)"
+        return (
+            f"CandidateSet({len(self)} candidates for {self.n_segments} sources, {self._each} each)"
         )
-        return f"CandidateSet({len(self)} candidates for {self.n_segments} sources{per})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CandidateSet):
@@ -301,87 +301,74 @@ class CandidateSet:
 
     @property
     def n_candidates(self) -> np.ndarray:
-        """(n_segments,) the number of candidates of each source, however often each was drawn."""
+        """(n_segments,) number of candidates of each source, whatever their multiplicity."""
         return np.bincount(self.segment, minlength=self.n_segments)
 
+    @property
+    def _each(self) -> str:
+        """The range of the number of candidates of a source, each counted as often as it was drawn."""
+        k = np.bincount(self.segment, self.multiplicity, self.n_segments).astype(np.int64)
+        low, high = (k.min(), k.max()) if k.size else (0, 0)
+        return f"{low}" if low == high else f"{low} to {high}"
+
     def by_source(self) -> Iterator[tuple[str, ...]]:
-        """The texts of each source, in order."""
+        """Iterate over the texts of each source."""
         ends = np.searchsorted(self.segment, np.arange(self.n_segments + 1)).tolist()
         return (self.texts[start:end] for start, end in pairwise(ends))
 
     @cached_property
     def id(self) -> str:
-        """What names these candidates in tables, such as "candidates:3f9a2c1b77e0": who has the same id has the same.
+        """An identifier of the sets of texts that an oracle can choose from, such as "candidates:3f9a2c1b77e0".
 
-        Sources in their order, and of each the distinct texts, to the last space. Neither the order within a source nor
-        tags, ids and log-probabilities count, nor how often a text is there: an oracle chooses among the same ones.
+        It depends on the distinct texts of each source, not on their order, tags, ids, log-probabilities or counts.
 
         >>> CandidateSet([0, 0, 0], ["a", "b", "a"]).id == CandidateSet([0, 0], ["b", "a"]).id
         True
         """
-        said = sha256(b"[")
-        for i, own in enumerate(self.by_source()):  # as JSON, in ASCII, whatever the texts
-            counted = [[text, 1] for text in sorted(set(own))]  # a count, for ids of old
-            said.update(f"{', ' if i else ''}{json.dumps(counted)}".encode())
-        said.update(b"]")
-        return f"candidates:{said.hexdigest()[:12]}"
+        digest = sha256(b"[")
+        for i, own in enumerate(self.by_source()):
+            counted = [[text, 1] for text in sorted(set(own))]  # the count keeps the ids of 1.x
+            digest.update(f"{', ' if i else ''}{json.dumps(counted)}".encode())
+        digest.update(b"]")
+        return f"candidates:{digest.hexdigest()[:12]}"
 
     @property
     def summary(self) -> str:
-        """The id, who the candidates are from, and how many there are, equal ones as often as they were drawn.
+        """The id, the systems or methods, and the numbers of candidates, counted as often as they were drawn.
 
         >>> CandidateSet([0, 0, 1], ["a", "b", "c"], ["GPT-4", "Aya", "Aya"]).summary.partition(" ")[2]
         '(from GPT-4, Aya; 1 to 2 per source, 3 for 2 sources)'
         """
         names = list(dict.fromkeys(name for tag in self.tags for name in systems_of(tag)))
-        whose = ", ".join(names) if len(names) < 4 else f"{len(names)} systems or methods"
-        k = np.bincount(self.segment, self.multiplicity, self.n_segments).astype(np.int64)
-        each = (
-            "" if not k.size else f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
-        )
-        sizes = (
-            f"{each} per source, {k.sum():,} for {len(k):,} source{'s' * (len(k) != 1)}"
-            if each
-            else "none"
-        )
-        return f"{self.id} ({f'from {whose}; ' if names else ''}{sizes})"
+        origin = ", ".join(names) if len(names) < 4 else f"{len(names)} systems or methods"
+        total = f"{self.multiplicity.sum():,} for {self.n_segments:,} sources"
+        return f"{self.id} ({f'from {origin}; ' if names else ''}{self._each} per source, {total})"
 
     def require(self, n_segments: int, path: str | PathLike | None = None) -> CandidateSet:
-        """This set, if it has candidates for exactly the sources 0 to n_segments - 1; else a DataError naming one."""
+        """Return this set if it has candidates for exactly the sources 0 to n_segments - 1; else raise DataError."""
         checks.segment_ids(self.segment, n_segments)
         present = np.unique(self.segment)
         if len(present) < n_segments:
-            gap = int(
-                np.append(np.flatnonzero(present != np.arange(len(present))), len(present))[0]
-            )
-            rest = (
-                f"({n_segments - len(present)} such of {n_segments}); every source needs at least "
-                "one."
-            )
-            raise DataError(f"source {gap} has no candidate {rest}", path)
+            gap = np.append(np.flatnonzero(present != np.arange(len(present))), len(present))[0]
+            raise DataError(f"source {gap} of {n_segments} has no candidate.", path)
         return self
 
-    def take(self, rows: Sequence[int] | np.ndarray, *notes: str) -> CandidateSet:
-        """The candidates at these flat positions (or a mask), ascending; every source must keep at least one."""
-        rows = np.sort(fields.rows(rows, len(self), "candidates"))
-        ids = None if self.ids is None else fields.pick(self.ids, rows)
-        texts = fields.pick(self.texts, rows)
-        tags = fields.pick(self.tags, rows)
-        notes = (*self.notes, *notes)
-        without = np.flatnonzero(np.bincount(self.segment[rows], minlength=self.n_segments) == 0)
-        if without.size:
-            raise DataError(
-                f"source {without[0]} is left without a candidate ({without.size} such); drop it "
-                "first."
-            )
-        return CandidateSet(
-            self.segment[rows], texts, tags, ids, notes, self.multiplicity[rows], self.logprob[rows]
+    def take(self, rows: ArrayLike, *notes: str) -> CandidateSet:
+        """Return the candidates at these positions (or of a mask), ascending; each source must keep one."""
+        rows = np.sort(_rows(rows, len(self)))
+        kept = CandidateSet(
+            self.segment[rows],
+            _pick(self.texts, rows),
+            _pick(self.tags, rows),
+            None if self.ids is None else _pick(self.ids, rows),
+            (*self.notes, *notes),
+            self.multiplicity[rows],
+            self.logprob[rows],
         )
+        return kept.require(self.n_segments)
 
     def repeated(self) -> CandidateSet:
-        """Each candidate as often as it was drawn, one after the other and without ids; `deduplicated` turns it back.
-
-        What a computation over draws wants that takes no multiplicities.
+        """Return each candidate as often as it was drawn, without ids.
 
         >>> CandidateSet([0, 0], ["a", "b"], multiplicity=[2, 1]).repeated().texts
         ('a', 'a', 'b')
@@ -389,83 +376,43 @@ class CandidateSet:
         if (self.multiplicity == 1).all():
             return self
         rows = np.repeat(np.arange(len(self)), self.multiplicity)
-        texts, tags = fields.pick(self.texts, rows), fields.pick(self.tags, rows)
+        texts, tags = _pick(self.texts, rows), _pick(self.tags, rows)
         return CandidateSet(
             self.segment[rows], texts, tags, notes=self.notes, logprob=self.logprob[rows]
         )
 
     def without(self, systems: Iterable[str]) -> CandidateSet:
-        """The candidates but for those that only these systems gave, as their tags say."""
+        """Return the candidates except those that only these systems gave, by their tags."""
         left_out = set(systems)
-        given = (set(systems_of(tag)) for tag in self.tags)
-        rows = [i for i, names in enumerate(given) if not names or names - left_out]
+        named = (set(systems_of(tag)) for tag in self.tags)
+        rows = [i for i, names in enumerate(named) if not names or names - left_out]
         return self if len(rows) == len(self) else self.take(rows)
 
     def without_blanks(self) -> CandidateSet:
-        """The candidates that are more than white space; a note counts those left out, in place of their reader's."""
+        """Return the candidates that are more than white space."""
         rows = [i for i, text in enumerate(self.texts) if text.strip()]
         blank = len(self) - len(rows)
-        told = [note for note in self.notes if not _BLANK_CANDIDATES.fullmatch(note)]
-        left_out = f"{blank} blank candidate{'s' * (blank > 1)} of {len(self)} left out."
-        return replace(self.take(rows), notes=(*told, left_out)) if blank else self
-
-    def merge(self, other: CandidateSet) -> CandidateSet:
-        """The candidates of both for the same sources, these first; ids are kept only where both have them."""
-        if self.n_segments != other.n_segments:
-            raise DataError(
-                f"one set is for {self.n_segments} sources and the other for {other.n_segments}."
-            )
-        segment = np.concatenate([self.segment, other.segment])
-        order = np.argsort(segment, kind="stable")
-        ids = None if self.ids is None or other.ids is None else self.ids + other.ids
-        texts = fields.pick(self.texts + other.texts, order)
-        tags = fields.pick(self.tags + other.tags, order)
-        notes = tuple(dict.fromkeys(self.notes + other.notes))
-        numbers = (
-            np.concatenate([mine, theirs])[order]
-            for mine, theirs in (
-                (self.multiplicity, other.multiplicity),
-                (self.logprob, other.logprob),
-            )
-        )
-        return CandidateSet(
-            segment[order],
-            texts,
-            tags,
-            None if ids is None else fields.pick(ids, order),
-            notes,
-            *numbers,
-        )
-
-    @property
-    def repeats(self) -> tuple[str, ...]:
-        """A note of how many candidates have the text of an earlier one of their source; none where all differ."""
-        n = len(self) - sum(len(set(own)) for own in self.by_source())
-        verb, whose = ("repeats", "its") if n == 1 else ("repeat", "their")
-        return (
-            (f"{n} of {len(self)} candidates {verb} an earlier one of {whose} source.",)
-            if n
-            else ()
-        )
+        return self.take(rows, f"{blank} blank candidates are left out.") if blank else self
 
     def deduplicated(self) -> CandidateSet:
-        """One candidate for each distinct text of a source, the first; the tags of all its copies joined by " | ".
+        """Return the first candidate of each distinct text of a source, the tags of its copies joined by " | ".
 
-        Multiplicities add up; a log-probability stays where all copies that have one agree, else it is nan.
+        Multiplicities add up; a log-probability stays if all copies that have one agree, else it is nan.
         """
         groups: dict[tuple[int, str], list[int]] = {}
         for i, key in enumerate(zip(self.segment.tolist(), self.texts, strict=True)):
             groups.setdefault(key, []).append(i)
         if len(groups) == len(self):
             return self
-        kept = self.take([rows[0] for rows in groups.values()], *self.repeats)
-        tags = (
+        first = [rows[0] for rows in groups.values()]
+        names = [
             dict.fromkeys(s for i in rows for s in systems_of(self.tags[i]))
             for rows in groups.values()
-        )
+        ]
+        known = [self.logprob[rows][~np.isnan(self.logprob[rows])] for rows in groups.values()]
         return replace(
-            kept,
-            tags=tuple(map(_SEPARATOR.join, tags)),
+            self.take(first, f"{len(self) - len(first)} repeated candidates are merged."),
+            tags=tuple(map(_SEPARATOR.join, names)),
             multiplicity=np.array([self.multiplicity[rows].sum() for rows in groups.values()]),
-            logprob=np.array([fields.agreed(self.logprob[rows]) for rows in groups.values()]),
+            logprob=np.array([v[0] if len(np.unique(v)) == 1 else np.nan for v in known]),
         )

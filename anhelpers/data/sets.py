@@ -20,11 +20,10 @@ from ..progress import note
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .external import is_wmt25, read_wmt25, wmt25_pairs
 from .fetch import bundled, cache_folder, download, remote_files, shared_data
-from .io import read_bytes, read_lines, read_table, suffix_of
+from .io import decode, read_bytes, read_lines, read_table, stem_of, suffix_of
 from .languages import short_code
-from .markup import read_marked, whole_set
+from .markup import Marked, marked_set, read_marked
 from .mme import is_mme, read_mme
-from .plain import checked
 from .schema import CandidateSet, TestSet
 from .wmt import language_pairs, read_wmt
 
@@ -200,19 +199,22 @@ def _from_file(path: Path, lp: str | None) -> TestSet:
     if suffix_of(path) in JSONL:
         test = read_candidate_file(path, lp)[0]
     else:
-        marked = read_marked(read_bytes(path), path)
-        test = None if marked is None else checked(whole_set(marked, lp))
+        marked = _marked(path)
+        test = None if marked is None else marked_set(marked, {}, {}, stem_of(path), lp)
     if test is None:
         raise DataError("no sources found, expected WMT's XML, SGM, or JSONL with src.", path)
     return test
 
 
+def _marked(path: Path) -> Marked | None:
+    """Return the texts of XML or SGM; None for any other file."""
+    return read_marked(decode(read_bytes(path), path), path)
+
+
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
     """Load candidates by name or path: candidates.jsonl, else the system outputs."""
     place = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else Path(name)
-    if place.is_file() and not (
-        suffix_of(place) not in (*JSONL, *PARQUET) and read_marked(read_bytes(place), place)
-    ):
+    if place.is_file() and (suffix_of(place) in (*JSONL, *PARQUET) or _marked(place) is None):
         return read_candidates(place)
     if str(name) in SETS and str(name) not in TEACHING:
         return from_systems(load(name, lp))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from ..data import fields
 from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED
 from ..errors import DataError
@@ -138,11 +137,6 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
         name if name not in test.systems else f"{name} (reference)": texts
         for name, texts in others.items()
     }
-    notes += [
-        f"{' and '.join(names)} have the same outputs throughout: one system under {len(names)} "
-        "names."
-        for names in test.twins
-    ]
     categories = {**test.categories, **dict.fromkeys(others, "human")}
     systems = {**test.systems, **others}
     notes = (*test.notes, *notes)
@@ -255,7 +249,7 @@ def oracle_studies(
     if dropped.any():
         scores = {axis: getattr(studies[0], axis)[~dropped] for axis in AXES}
         studies = [replace(studies[0], cands=cands.take(~dropped), **scores)]
-    notes = [*test.notes, *cands.notes, *cands.repeats, *notes, *left_out]
+    notes = [*test.notes, *cands.notes, *notes, *left_out]
     return [
         replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies
     ]
@@ -330,8 +324,8 @@ def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:
     where = np.full(len(study.test), -1, dtype=np.int64)
     where[rows] = np.arange(len(rows))
     old, keep = study.cands, np.flatnonzero(where[study.cands.segment] >= 0)
-    ids = old.ids and fields.pick(old.ids, keep)
-    texts, tags = fields.pick(old.texts, keep), fields.pick(old.tags, keep)
+    ids = old.ids and [old.ids[i] for i in keep]
+    texts, tags = ([column[i] for i in keep] for column in (old.texts, old.tags))
     cands = replace(
         old,
         segment=where[old.segment[keep]],

@@ -1,97 +1,147 @@
-import pytest
+import contextlib
 
-from anhelpers.data import read_plain
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anhelpers.data import add_systems, read_plain
 from anhelpers.data.plain import named_files, read_documents
-from anhelpers.errors import DataError
+from anhelpers.errors import AnhelpersError, DataError
+
+FILES = {
+    "src.en": "a\nb\n",
+    "ref.de": "A\nB\n",
+    "sysX.de": "x\r\n\r\n",
+    "sysY.de": "\ufeffy\u2028z\ny\n",
+    "a.docs": "news\td1\nsocial\td2\n",
+}
 
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, text in {
-        "src.en": "a\nb\n",
-        "ref.de": "A\nB\n",
-        "sysX.de": "x\n\n",
-        "sysY.de": "y\u2028z\ny\n",
-        "a.docs": "news\td1\nsocial\td2\n",
-    }.items():
+    for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")
     return tmp_path
 
 
+def read(folder, **options):
+    hyps = [folder / "sysX.de", f"Y={folder / 'sysY.de'}"]
+    return read_plain(folder / "src.en", folder / "ref.de", hyps, "en-de", **options)
+
+
 def test_plain_files_are_a_test_set(folder):
-    test = read_plain(
-        folder / "src.en",
-        folder / "ref.de",
-        [folder / "sysX.de", f"Y={folder / 'sysY.de'}"],
-        "en-de",
-    )
+    test = read(folder)
     assert (test.name, test.srcs, test.refs) == ("src", ("a", "b"), {"ref": ("A", "B")})
     assert test.systems == {"sysX": ("x", ""), "Y": ("y\u2028z", "y")}
     assert (test.docs, test.domains) == (("0", "1"), ("all", "all"))
-    assert test.notes == ("sysX: 1 blank hypothesis of 2.",)
+    assert read_plain(folder / "src.en", None, None, "en-de").systems == {}
 
 
 def test_names_may_come_from_a_dict_and_documents_from_a_file(folder):
-    test = read_plain(
-        str(folder / "src.en"),
-        {"refZ": folder / "ref.de"},
-        {"S": folder / "sysY.de"},
-        "en-de",
-        docs=folder / "a.docs",
-        name="mine",
-    )
+    files = {"refZ": folder / "ref.de"}, {"S": folder / "sysY.de"}
+    test = read_plain(folder / "src.en", *files, "en-de", docs=folder / "a.docs", name="mine")
     assert (test.name, test.reference, list(test.systems)) == ("mine", "refZ", ["S"])
     assert (test.docs, test.domains) == (("d1", "d2"), ("news", "social"))
 
 
-def test_a_source_may_come_alone(folder):
-    test = read_plain(folder / "src.en", None, None, "en-de")
-    assert (test.refs, test.systems, len(test)) == ({}, {}, 2)
+def test_a_copy_of_a_reference_is_human_and_a_system_named_like_it_is_not(folder):
+    (folder / "out").mkdir()
+    (folder / "out" / "ref.de").write_text("x\ny\n")
+    kinds = []
+    for hyp in (folder / "ref.de", folder / "out" / "ref.de"):
+        kinds.append(read_plain(folder / "src.en", folder / "ref.de", hyp, "en-de").categories)
+    assert kinds == [{"ref": "human"}, {"ref": "unknown"}]
 
 
-def test_a_system_called_like_a_reference_is_human(folder):
-    test = read_plain(
-        folder / "src.en", folder / "ref.de", [folder / "ref.de", folder / "sysX.de"], "en-de"
-    )
-    assert test.categories == {"ref": "human", "sysX": "unknown"}
+def test_blank_lines_at_the_end_and_canaries_are_left_out(folder):
+    (folder / "ref.de").write_text("A\nB\n\n \n")
+    assert read(folder).refs == {"ref": ("A", "B")}
+    for name in FILES:
+        path, first = folder / name, "canary\tcanary" if name == "a.docs" else "CANARY GUID 26b5"
+        path.write_text(f"{first}\n{path.read_text(encoding='utf-8-sig')}", encoding="utf-8")
+    assert len(read(folder, docs=folder / "a.docs")) == 2
+    (folder / "mine.de").write_text("p\nq\n\n")
+    for name in ("mine.de", "sysX.de"):
+        assert len(add_systems(read(folder), f"m={folder / name}").systems["m"]) == 2
 
 
-def test_an_equals_sign_in_a_real_path_is_part_of_it(folder):
-    path = folder / "beta=0.5.de"
-    path.write_text("p\nq\n")
-    assert list(read_plain(folder / "src.en", [], [str(path)], "en-de").systems) == ["beta=0.5"]
+WRONG = {  # file, content, line
+    "short": ("sysX.de", b"x\n", None),
+    "long": ("sysX.de", b"x\ny\nz\n", None),
+    "empty": ("src.en", b"", None),
+    "latin1": ("ref.de", b"A\n\xe4\n", 2),
+    "nul": ("ref.de", b"A\0\nb\n", 1),
+    "canary": ("sysX.de", b"CANARY GUID 1\nx\ny\n", None),
+    "other canary": ("src.en", b"CANARY GUID 1\nx\ny\n", None),
+    "documents": ("a.docs", b"news\td1\nnews\n", 2),
+    "blank document": ("a.docs", b"news\td1\n\td\n", 2),
+    "three cells": ("a.docs", b"news\td1\na\tb\tc\n", 2),
+}
 
 
-def test_two_files_of_one_name_are_called_by_their_folders_and_one_file_twice_is_refused(folder):
-    (folder / "more").mkdir()
-    (folder / "more" / "sysX.de").write_text("x\nx\n")
-    both = [folder / "sysX.de", folder / "more" / "sysX.de"]
-    test = read_plain(folder / "src.en", folder / "ref.de", both, "en-de")
-    assert list(test.systems) == [folder.name, "more"]
-    with pytest.raises(
-        DataError, match=r"are both called .*; give one of them another name, as in"
-    ):
-        named_files([*both, f"{folder.name}={folder / 'src.en'}"])
-    with pytest.raises(DataError, match=r"sysX\.de is given twice; give it once\."):
-        read_plain(folder / "src.en", folder / "ref.de", both[:1] * 2, "en-de")
+@pytest.mark.parametrize("wrong", WRONG)
+def test_malformed_files_are_refused_with_file_and_line(folder, wrong):
+    name, content, line = WRONG[wrong]
+    (folder / name).write_bytes(content)
+    with pytest.raises(DataError) as error:
+        read(folder, docs=folder / "a.docs")
+    assert error.value.line == line
+    assert error.value.path is not None
 
 
-def test_a_missing_line_names_file_and_both_counts(folder):
-    (folder / "sysX.de").write_text("x\n")
-    with pytest.raises(DataError, match=r"sysX\.de: has 1 lines, expected 2 as in .*src\.en"):
-        read_plain(folder / "src.en", folder / "ref.de", folder / "sysX.de", "en-de")
-
-
-@pytest.mark.parametrize("line", ["news", "a b c", "a\t", "", "a\tb\tc"])
-def test_a_bad_line_of_documents_is_told(line):
-    with pytest.raises(
-        DataError, match=r"a\.docs, line 2: .* is no line of the form domain<TAB>document"
-    ):
-        read_documents("a.docs", ["news\td1", line])
+def test_systems_are_added_under_new_names(folder):
+    test = read(folder)
+    (folder / "b=0.5.de").write_text("p\nq\n")
+    assert list(add_systems(test, str(folder / "b=0.5.de")).systems) == ["sysX", "Y", "b=0.5"]
+    assert add_systems(test, []) == test
+    (folder / "long.de").write_text("p\nq\nr\n")
+    for bad in ("sysX.de", "ref.de", "long.de", "absent.de"):
+        with pytest.raises(DataError):
+            add_systems(test, folder / bad)
 
 
 def test_documents_may_be_parted_by_spaces():
-    assert read_documents("a.docs", ["news d1", "social\td 2"]) == [
-        ("news", "d1"),
-        ("social", "d 2"),
-    ]
+    pairs = read_documents("a.docs", ["news d1", "social\td 2"])
+    assert pairs == [("news", "d1"), ("social", "d 2")]
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["generaltest2022.en-zh.hyp.Online-Y.zh"], ["Online-Y"]),
+        (["g.en-zh.hyp.Online-Y.zh", "g.en-zh.hyp.AISP-SJTU.zh"], ["Online-Y", "AISP-SJTU"]),
+        (["generaltest2022.en-zh.ref.A.zh"], ["A"]),
+        (["mine.de", "theirs.de"], ["mine", "theirs"]),
+        (["out.small.de", "out.large.de"], ["small", "large"]),
+        (["small.out.de", "large.out.de"], ["small", "large"]),
+        (["a.b.de", "a.de"], ["a.b", "a"]),
+        (["out.A", "out.B"], ["A", "B"]),
+        (["runs/1/out.de", "runs/2/out.de"], ["1", "2"]),
+        (["x.v1.de"], ["x.v1"]),
+        (["mine=out.a.de", "out.b.de"], ["mine", "out.b"]),
+    ],
+)
+def test_a_file_is_named_by_what_differs(paths, names):
+    assert list(named_files(paths)) == names
+
+
+def test_a_folder_stands_for_its_files_and_names_differ(folder):
+    (folder / ".hidden").write_text("")
+    assert [path.name for path in named_files(folder).values()] == sorted(FILES)
+    with pytest.raises(DataError):
+        named_files(["a/out.de", "b/out.de", "b/out.de"])
+
+
+PIECES = st.sampled_from(
+    ["\n", "\r\n", "a", "\ufeff", "\0", "\x85", "\u2028", "<srcset>", "CANARY GUID"]
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(PIECES, max_size=8).map("".join))
+def test_any_text_is_read_or_refused(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("any") / "a"
+    path.write_text(text, encoding="utf-8", newline="")
+    with contextlib.suppress(AnhelpersError):
+        test = read_plain(path, path, {"X": path}, "en-de")
+        assert len(test.srcs) == len(test.systems["X"]) > 0
