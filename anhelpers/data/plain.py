@@ -92,7 +92,7 @@ def read_parallel(
             raise DataError(f"got {'no' if canary else 'a'} canary line, unlike {files.src}.", path)
     n = min(map(len, lines.values()))
     for path, found in lines.items():
-        if any(map(str.strip, found[n:])) or n <= canary:
+        if any(map(str.strip, found[n:])):
             expected = len(lines[files.src])
             raise DataError(f"got {len(found)} lines, expected {expected} as in {files.src}.", path)
     texts = {path: found[canary:n] for path, found in lines.items()}

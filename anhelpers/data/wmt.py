@@ -84,7 +84,7 @@ def _categories(
         if category not in CATEGORIES or not system or system in found:
             known = ", ".join(CATEGORIES)
             raise DataError(
-                f"got {system},{category}; expected distinct systems, {known}.", path, line
+                f"got {system:.40},{category:.40}; expected distinct systems, {known}.", path, line
             )
         found[system] = category
     return found

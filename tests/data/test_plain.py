@@ -144,4 +144,4 @@ def test_any_text_is_read_or_refused(tmp_path_factory, text):
     path.write_text(text, encoding="utf-8", newline="")
     with contextlib.suppress(AnhelpersError):
         test = read_plain(path, path, {"X": path}, "en-de")
-        assert len(test.srcs) == len(test.systems["X"]) > 0
+        assert len(test.srcs) == len(test.systems["X"])

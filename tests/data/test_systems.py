@@ -10,10 +10,10 @@ import pytest
 from anhelpers.data import bundled, load, read_wmt, system_categories
 from anhelpers.data.languages import split_pair
 from anhelpers.data.schema import CATEGORIES
-from anhelpers.data.wmt import COLUMNS, TABLES
+from anhelpers.data.wmt import TABLES
 from anhelpers.errors import DataError, UnknownName
 
-HEADER = ",".join(COLUMNS)
+HEADER = "system,category,lp,claim,source"
 ROW = 'X,MT,en-de de-en,"ours, trained here",nowhere'
 
 
@@ -78,41 +78,25 @@ def test_a_spreadsheet_may_have_written_the_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "line"),
     [
-        ("", r"mine\.csv: this file is empty; its header must be system,category,lp,claim,source"),
-        (ROW, "line 1: the header must be system,category,lp,claim,source; it is X,MT,en-de de-en"),
-        (
-            HEADER.replace(",", ";"),
-            "line 1: the header must be .*; it is system;category;lp;claim;source",
-        ),
-        (
-            f"{HEADER}\n{ROW}\nY,LLM,en-de,big, general,nowhere\n",
-            "line 3: 6 cells, and the header has 5; quote a cell",
-        ),
-        (
-            f"{HEADER}\n{ROW}\nY,llm,en-de,big,nowhere\n",
-            "line 3: unknown category 'llm'; known: LLM, MT, online,",
-        ),
-        (f"{HEADER}\n,LLM,en-de,big,nowhere\n", "line 2: the name of the system is blank"),
-        (f"{HEADER}\n{ROW}\n{ROW}\n", "line 3: system 'X' is listed twice"),
-        (f'{HEADER}\n{ROW}\nY,LLM,en-de,"big" one,nowhere\n', "line 3: is no CSV"),
-        (f'{HEADER}\n{ROW}\nY,LLM,en-de,"big,nowhere\n', "line 3: is no CSV"),
+        ("", 1),
+        (ROW, 1),
+        (HEADER.replace(",", ";"), 1),
+        (f"{HEADER}\n{ROW}\nY,LLM,en-de,big, general,nowhere\n", 3),
+        (f"{HEADER}\n{ROW}\nY,llm,en-de,big,nowhere\n", 3),
+        (f"{HEADER}\n,LLM,en-de,big,nowhere\n", 2),
+        (f"{HEADER}\n{ROW}\n{ROW}\n", 3),
     ],
 )
-def test_a_broken_table_is_told_with_its_line(tmp_path, text, sentence):
+def test_a_malformed_table_is_refused_with_its_line(tmp_path, text, line):
     (tmp_path / "mine.csv").write_text(text)
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError) as error:
         system_categories(tmp_path / "mine.csv")
-
-
-def test_an_unknown_table_is_told(tmp_path):
-    with pytest.raises(
-        UnknownName, match=r"unknown table of systems or file 'wmt22'; did you mean 'wmt2[34]'"
-    ):
-        system_categories("wmt22")
-    with pytest.raises(UnknownName, match="known: wmt21-ted, wmt23, wmt24"):
-        system_categories(tmp_path)
+    assert error.value.line == line
+    for unknown in ("wmt22", tmp_path):
+        with pytest.raises(UnknownName):
+            system_categories(unknown)
 
 
 def make_tree(folder: Path, systems: list[str]) -> Path:
@@ -145,11 +129,7 @@ def test_a_tree_takes_the_table_that_its_name_bears(tmp_path):
 
 @pytest.fixture
 def data() -> Path:
-    if not os.environ.get("ANHELPERS_DATA"):
-        pytest.skip(
-            "ANHELPERS_DATA is not set; point it at the shared data to check the real sets."
-        )
-    return Path(os.environ["ANHELPERS_DATA"])
+    return Path(os.environ.get("ANHELPERS_DATA") or pytest.skip("set ANHELPERS_DATA"))
 
 
 def read_tsv(path: Path) -> list[dict[str, str]]:

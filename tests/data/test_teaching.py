@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-from anhelpers.data import bundled, load, load_candidates, load_mono
-from anhelpers.data.lines import read_lines
+from anhelpers.data import bundled, load, load_candidates, load_mono, read_lines
 from anhelpers.data.sets import minimal_pairs, teaching_set
 
 OF = {
@@ -115,14 +114,6 @@ def test_mqm_rows_name_real_outputs_and_cover_every_one_twice(name):
         assert marked == (r["category"] != "No-error"), r
         covered.add((r["system"], i, r["rater"]))
     assert len(covered) == 8 * len(test) * 2
-
-
-@SETS
-@pytest.mark.parametrize(
-    "file", ["README.md", "systems.tsv", "candidates.jsonl", "mqm.tsv", "ratings.tsv"]
-)
-def test_files_are_there(name, file):
-    assert bundled(f"{name}/{file}").is_file()
 
 
 def test_sources_in_german_have_glosses_in_english():

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anhelpers.data import load
-from anhelpers.data.lines import read_lines
+from anhelpers.data import load, read_lines
 from anhelpers.naturalness.critic import auc, load_critic, score_critic
 
 pytestmark = pytest.mark.real

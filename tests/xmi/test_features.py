@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from anhelpers.data.lines import read_lines
+from anhelpers.data import read_lines
 from anhelpers.errors import DataError
 from anhelpers.xmi.features import corpus_features, ttr_distance, type_token_ratio
 from anhelpers.xmi.published import read_features

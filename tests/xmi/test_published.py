@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from anhelpers.data.lines import read_lines
+from anhelpers.data import read_lines
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.xmi.features import feature_correlations, metric_correlations
 from anhelpers.xmi.published import (
