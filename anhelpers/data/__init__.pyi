@@ -9,9 +9,9 @@ from .checking import check as check
 from .external import read_system_scores as read_system_scores
 from .fetch import bundled as bundled
 from .fetch import shared_data as shared_data
+from .io import read_lines as read_lines
 from .join import join_ratings as join_ratings
 from .join import rated_texts as rated_texts
-from .io import read_lines as read_lines
 from .languages import split_pair as split_pair
 from .mme import StoredScores as StoredScores
 from .mme import is_mme as is_mme
