@@ -43,8 +43,7 @@ def use_offline(tooltips: bool = False) -> None:
         words = {"text/plain": f"<chart: {alt_text(spec)}>"}
         if tooltips:
             return {_MIME: spec, "image/svg+xml": to_svg(spec)} | words
-        bound = any("bind" in param for param in spec.get("params", ()))
-        return {"text/html": (interactive if bound else picture)(spec)} | words
+        return {"text/html": (interactive if _bound(spec) else picture)(spec)} | words
 
     name = "anhelpers-tooltips" if tooltips else "anhelpers"
     alt.renderers.register(name, shown)
@@ -79,13 +78,18 @@ def interactive(chart: Any) -> str:
     spec = spec_of(chart) | {"usermeta": {"made_by": made_by()}}
     code = json.dumps(spec).replace("<", "\\u003c")  # no text can end the script
     key = f"vega-{sha256(code.encode()).hexdigest()[:12]}"
-    words = html.escape(alt_text(spec))
+    words, role = html.escape(alt_text(spec)), "group" if _bound(spec) else "img"
     return (
         f"<noscript>{picture(spec)}</noscript>"
-        f'<figure role="img" aria-label="{words}" style="margin:0"><div id="{key}"></div></figure>'
+        f'<figure role="{role}" aria-label="{words}" style="margin:0"><div id="{key}"></div></figure>'
         f'<script type="text/javascript">{_library()}</script><script type="text/javascript">'
         f'vegaEmbed("#{key}", {code}, {{"renderer": "svg"}}).catch(console.error);</script>'
     )
+
+
+def _bound(spec: dict) -> bool:
+    """Whether a chart has a slider or a list."""
+    return any("bind" in param for param in spec.get("params", ()))
 
 
 @cache
