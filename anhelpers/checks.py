@@ -17,6 +17,7 @@ LARGEST_SEED = 2**63 - 1  # of torch
 _MOST_DRAWS = 10_000_000
 ROUNDING = 1e-5  # of a sum of log-probabilities in float32, above 0
 LEAST_TOTAL = -1e6  # nats of a text: 100,000 tokens of 10 nats; below it are masks and padding
+LEAST_RANGE = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer than 15 digits
 LARGEST_SCORE = 1e302  # the sum of 10^6 of them is still a float64
 _TOLERANCE = 1e-9  # of probabilities that add up to 1
 PLACE = (str, PathLike)
@@ -94,7 +95,7 @@ def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) 
 def held_range(name: str, values: np.ndarray) -> np.ndarray:
     """The same finite numbers, whose range must be a normal float64."""
     low, high = float(values.min()), float(values.max())
-    if not (low == high or np.finfo(np.float64).tiny <= high - low < np.inf):
+    if not (low == high or LEAST_RANGE <= high - low < np.inf):
         raise DataError(
             f"the range of {name}, from {low:g} to {high:g}, does not fit a float64. Scale it."
         )

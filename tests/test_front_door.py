@@ -6,7 +6,6 @@ import pydoc
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -45,41 +44,10 @@ def test_every_name_leads_to_something_that_is_explained(name):
         assert found.__name__ == name
 
 
-def test_rooms_say_what_is_in_them():
-    rooms = [name for name in NAMES if inspect.ismodule(getattr(an, name))]
-    assert {"charts", "data", "divergences", "exact", "mqm", "plane", "xmi"} <= set(rooms)
-    for room in rooms:
-        assert dir(getattr(an, room))
-
-
 def test_what_is_not_there_is_no_attribute():
     with pytest.raises(AttributeError, match="load_everything"):
         an.load_everything  # noqa: B018
     assert not hasattr(an, "_nothing")
-
-
-@pytest.mark.parametrize(
-    ("room", "old", "new"),
-    [
-        ("", "plot_lack", "plot_gap"),
-        (".charts", "plot_lack", "plot_gap"),
-        (".charts.curve", "plot_lack", "plot_gap"),
-        (".charts", "language_name", "language_label"),
-        (".classroom", "read_ratings", "read_class_ratings"),
-        (".exact", "critics", "critic_ball"),
-        (".exact", "mmd_squared", "mmd_ball"),
-        (".exact", "renyi", "renyi_ball"),
-        (".exact", "wasserstein", "wasserstein_ball"),
-        (".xmi", "cross_entropy", "sentence_cross_entropy"),
-        (".xmi.features", "correlations", "feature_correlations"),
-    ],
-)
-def test_an_old_name_of_0_1_is_gone_and_upgrading_has_the_new_one(room, old, new):
-    module = import_module(f"anhelpers{room}")
-    assert not hasattr(module, old)
-    assert hasattr(module, new)
-    rows = [row.split("|") for row in (ROOT / "UPGRADING.md").read_text("utf-8").split("\n")]
-    assert any(len(row) > 2 and old in row[1] and new in row[2] for row in rows)
 
 
 def test_importing_loads_nothing_and_one_name_not_everything():

@@ -14,7 +14,7 @@ def german():
 @pytest.mark.parametrize("load", [an.load, an.load_candidates, an.load_mono])
 @pytest.mark.parametrize("name", [3, None, ["a"]])
 def test_data_are_named_by_a_text(load, name):
-    with pytest.raises(an.DataError, match=r"named by a text, such as 'wmt24/en-de'.* and not "):
+    with pytest.raises(an.DataError, match=r"wmt24/en-de"):
         load(name)
 
 
@@ -46,30 +46,6 @@ def test_in_python_the_notes_on_candidates_are_seen(german, capsys):
     moved = an.CandidateSet(candidates.segment[mine] - half, texts)
     an.oracle_study(test.subset(np.arange(half)), moved, "chrf", "compression")
     assert "are they and the references of one test set?" in capsys.readouterr().err
-
-
-def test_a_table_and_a_chart_say_what_they_want(german):
-    study = an.oracle_study(*german, "chrf", "critic")
-    with pytest.raises(an.DataError, match=r"such as system_plane\(\) gives or study.plane"):
-        an.systems_table(study, np.random.default_rng(0))
-    with pytest.raises(an.DataError, match=r"rng is a generator, .*, and not 0"):
-        an.systems_table(study.plane, 0)
-    with pytest.raises(an.DataError, match=r"curve is an OracleCurve, such as study.curve"):
-        an.plot_curve(study)
-
-
-@pytest.mark.parametrize(
-    ("statistic", "given", "said"),
-    [
-        (an.pearson, ([1, 2], [3]), r"pairs, got numbers of shape \(2,\) and \(1,\)"),
-        (an.spearman, ([1, 2, 3], None), r"pairs, got numbers of shape \(3,\) and \(\)"),
-        (an.holm, ([0.1, 2],), "numbers from 0 to 1, got .0.1, 2.0."),
-        (an.holm, (5,), "a row of numbers from 0 to 1"),
-    ],
-)
-def test_statistics_of_what_they_are_not_of(statistic, given, said):
-    with pytest.raises(an.DataError, match=said):
-        statistic(*given)
 
 
 @pytest.mark.parametrize(

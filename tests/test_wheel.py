@@ -104,16 +104,6 @@ def test_the_models_of_a_language_have_12_mb_at_most_and_all_20():
     assert size("lm") + size("critic") <= 20_000_000
 
 
-def test_its_metadata_say_what_pyproject_says(wheel):
-    text = zipfile.ZipFile(wheel).read(f"anhelpers-{__version__}.dist-info/METADATA").decode()
-    for line in (
-        f"Version: {__version__}",
-        "Requires-Python: >=3.11",
-        "License-Expression: Apache-2.0 AND CC-BY-4.0",
-    ):
-        assert line in text.splitlines()
-
-
 def test_the_installed_commands_answer(installed):
     assert installed("anhelpers", "--version") == f"anhelpers {__version__}\n"
     told = installed("anhelpers", "check")
@@ -166,50 +156,3 @@ def test_one_version_stands_everywhere():
         (ROOT / "docs" / "install.md").read_text("utf-8"),
     ):
         assert set(re.findall(r"anhelpers[ -:=]+v?(\d+\.\d+\.\d+)", text)) <= {__version__}
-
-
-def test_the_citation_has_what_its_format_wants():
-    """The rules of the Citation File Format 1.2.0 for the fields that we use."""
-    assert CITATION["cff-version"] == "1.2.0"
-    assert {"cff-version", "message", "title", "authors"} <= set(CITATION)
-    assert set(CITATION) <= {
-        "cff-version",
-        "message",
-        "title",
-        "type",
-        "version",
-        "date-released",
-        "license",
-        "authors",
-        "references",
-        "abstract",
-        "keywords",
-        "preferred-citation",
-    }
-    assert CITATION["type"] in ("software", "dataset")
-    for entry in [CITATION, *CITATION["references"]]:
-        assert entry["title"]
-        assert entry["authors"]
-        for author in entry["authors"]:
-            assert set(author) == {"name"} or set(author) == {"family-names", "given-names"}
-            assert all(isinstance(text, str) and text for text in author.values())
-    for entry in CITATION["references"]:
-        assert entry["type"] in ("article", "conference-paper")
-        assert isinstance(entry["year"], int)
-        assert ("conference" in entry) == (entry["type"] == "conference-paper")
-    # of the software; several would mean that a reader may choose
-    assert CITATION["license"] == "Apache-2.0"
-
-
-def test_pythons_are_named_alike():
-    """requires-python, the classifiers and the table in docs/install.md."""
-    named = [
-        c.rsplit(" ", 1)[1]
-        for c in PROJECT["classifiers"]
-        if re.fullmatch(r".*Python :: 3\.\d+", c)
-    ]
-    assert PROJECT["requires-python"] == f">={named[0]}"
-    rows = re.findall(
-        r"^\| (3\.\d+) \| (yes|no)", (ROOT / "docs" / "install.md").read_text("utf-8"), re.MULTILINE
-    )
-    assert [python for python, core in rows if core == "yes"] == named
