@@ -75,7 +75,8 @@ def own_translation(
     """
     if isinstance(test, OracleStudy):
         cands, test = cands or test.cands, test.test
-    checks.a_kind(cands, CandidateSet, "cands is a CandidateSet")
+    if not isinstance(cands, CandidateSet):
+        raise DataError(f"cands: got {type(cands).__name__}, expected a CandidateSet.")
     cands.require(len(test), test.name)
     critic = critic if isinstance(critic, Critic) else load_critic(critic or test.trg_lang)
     shown = np.flatnonzero(test.referenced).tolist() if segments is None else list(segments)
