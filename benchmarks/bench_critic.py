@@ -10,12 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+import anhelpers as an
 from anhelpers.naturalness.critic import critic_metric, load_critic, score_critic
 
-from .bench_store import texts_of
 from .table import Row, limited, seconds_of
 
 LEAST = 20_000  # texts a second
+
+
+def texts_of(n: int) -> list[str]:
+    """n distinct texts of the length of sentences."""
+    some = an.load_candidates("teaching").texts
+    return [f"{some[i % len(some)]} {i}" for i in range(n)]
 
 
 def rows(quick: bool) -> Iterator[Row]:

@@ -24,8 +24,10 @@ from pathlib import Path
 import numpy as np
 
 import anhelpers as an
+from anhelpers.provenance import environment
+from anhelpers.scoring.cache import cached
 
-from . import bench_frontier, bench_lm, bench_mqm, bench_store, bench_surface
+from . import bench_critic, bench_frontier, bench_lm, bench_mqm, bench_surface
 from .table import POINTS, Row, exponent, limited, not_measured, seconds_of
 
 LIMIT = 1.05
@@ -158,13 +160,15 @@ def _mqm(folder: Path, lines: list[str], n: int) -> Callable[[], object]:
 def _store(folder: Path, n: int) -> Callable[[], object]:
     def kept_and_found() -> object:
         with tempfile.TemporaryDirectory(dir=folder) as place:
-            return bench_store.stored(n, Path(place))
+            texts = bench_critic.texts_of(n)
+            with environment(ANHELPERS_STORE=str(Path(place, "scores.sqlite"))):
+                return [cached("length", texts, lambda some: [*map(len, some)]) for _ in range(2)]
 
     return kept_and_found
 
 
 def _critic(n: int) -> Callable[[], object]:
-    return partial(an.metric("critic", "de").score_segments, bench_store.texts_of(n))
+    return partial(an.metric("critic", "de").score_segments, bench_critic.texts_of(n))
 
 
 def measured(growing: Growing) -> tuple[list[float], list[float]]:

@@ -1,7 +1,7 @@
-"""The table of metrics, of both axes, and a metric by its name: what `an.metric` and the commands' -m find.
+"""The table of metrics of both axes, and a metric by its name, as `an.metric` and the option -m take it.
 
-A row is all that is said of a metric: names, help texts, error messages and docs/metrics.md come from
-it. A new metric is a file with its scorer and a maker, and a row here.
+Help texts, error messages and docs/metrics.md are made from the rows. A new metric is a file with a scorer and a maker,
+and a row here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ __all__ = [
 ]
 
 LM, CORPUS, R, GIVEN = "language model", "whole corpus", "R", "scores given to systems"
-PACKAGE = __name__.partition(".")[0]
 
 # As typed ([:MODEL] may follow, :MODEL must) | what it sees beside the text | its maker | its
 # model on the hub | what its score is
@@ -90,13 +89,13 @@ mqm-fluency:FILE | scores given to systems | accuracy.external:named | | points 
 }
 BEHIND = {
     "MODEL": "a folder, a .ckpt file or a hub id[@revision]",
-    "FOLDER": "one of train-critic (else the bundled one, for de and en)",
+    "FOLDER": "folder of a critic (else the bundled one, for de and en)",
     "FILE": "ratings of these very systems, or the name of a data set such as mqm/ted-ende",
     "PLACE": "a folder of WMT25 or mt-metrics-eval, or a table",
     "METRIC": "what it calls the metric",
     "SET": "a folder or JSONL with ratings.tsv (else those of the teaching set)",
 }
-"""What stands behind the colon of a name."""
+"""Meaning of the part after the colon of a name."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +104,12 @@ class MetricRow:
 
     Parameters
     ----------
-    axis : "accuracy" or "naturalness". name : as typed, without what stands behind a colon.
-    behind : ":MODEL" where that must follow, "[:MODEL]" where it may, "" where nothing does; a key of BEHIND.
-    sees : beside the text: of "source", "reference", "ratings", LM, "R"; CORPUS where it has no score of one text,
-        GIVEN where only systems have scores.
+    axis : "accuracy" or "naturalness". name : as typed, without the part after a colon.
+    behind : ":MODEL" if that must follow, "[:MODEL]" if it may, else ""; a key of BEHIND.
+    sees : inputs beside the text: "source", "reference", "ratings", LM, "R"; CORPUS if it scores no single text, GIVEN
+        if only systems have scores.
     maker : module of this package and function, such as "accuracy.surface:named"; it takes an `Asked`.
-    hub : the model of the bare name on the hub, "" for none. says : what its score is, in a few words.
+    hub : the model of the bare name on the hub, or "". says : meaning of the score, in a few words.
     """
 
     axis: str
@@ -128,7 +127,7 @@ class MetricRow:
 
     @property
     def learned(self) -> bool:
-        """Whether it loads a model of its own, and so takes the options of a loader."""
+        """Whether it loads its own model and so takes the options of a loader."""
         return bool(self.hub) or "MODEL" in self.behind
 
     def fits(self, name: str) -> bool:
@@ -151,23 +150,26 @@ TABLE = tuple(
 
 
 def row_of(name: str, axis: str = "", kind: str = "") -> MetricRow:
-    """The row of a metric; an UnknownName with the nearest name where no metric, or none of the axis, is called so.
+    """The row of a metric.
 
     Parameters
     ----------
-    axis : "accuracy" or "naturalness"; "" for either. kind : what the error calls it; by default a metric of the axis.
+    axis : "accuracy" or "naturalness"; "" for either. kind : name of the thing in the error; by default a metric.
+
+    Raises
+    ------
+    UnknownName with the nearest name.
 
     >>> row_of("comet:my/folder").axis, row_of("critic+lpp").sees
     ('accuracy', ('language model',))
     """
     if not isinstance(name, str):
-        raise DataError(f"the name of a metric is a text, such as 'chrf', and not {name!r:.60}.")
+        raise DataError(f"got {name!r:.60}, expected the name of a metric, such as 'chrf'.")
     rows = [row for row in TABLE if axis in ("", row.axis)]
     if found := next((row for row in rows if row.fits(name)), None):
         return found
     known = [row.name for row in rows if row.fits(row.name)]
-    if axis:
-        known += [f"{row.name}:MODEL" for row in rows if "MODEL" in row.behind]
+    known += [f"{row.name}:MODEL" for row in rows if axis and "MODEL" in row.behind]
     known += [row.typed for row in rows if GIVEN in row.sees]
     raise UnknownName(kind or f"{axis} metric".strip(), name, known)
 
@@ -182,7 +184,7 @@ def needs_lm(name: str) -> bool:
 
 
 def grouped(axis: str, *, texts: bool = False) -> dict[str, list[str]]:
-    """What metrics of an axis see beside the text -> those that see it, as typed.
+    """The metrics of an axis by their inputs beside the text.
 
     Parameters
     ----------
@@ -200,11 +202,7 @@ def grouped(axis: str, *, texts: bool = False) -> dict[str, list[str]]:
 
 
 def listed(axis: str, *, texts: bool = False) -> str:
-    """The metrics of an axis by what they see, and what stands behind their colons, as help texts say it.
-
-    Parameters
-    ----------
-    axis, texts : as in `grouped`.
+    """The metrics of an axis by their inputs, for help texts; arguments as in `grouped`.
 
     >>> listed("accuracy")[:27]
     'by reference: chrf, chrf++,'
@@ -215,99 +213,77 @@ def listed(axis: str, *, texts: bool = False) -> str:
 
 
 def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **options: Any) -> Metric:
-    """An accuracy metric ready to score.
+    """An accuracy metric by its name.
 
     Parameters
     ----------
-    name : of TABLE, as chrf, or comet:MODEL, where MODEL is a folder, a .ckpt file or a hub id[@revision].
-        rated-accuracy:SET for ratings of one's own, see `rated_metric`.
-    trg_lang : target language, e.g. "de"; it chooses BLEU's tokenizer.
-    n_refs : how many references every segment that has any will have, or "var" where they differ: `TestSet.n_refs`.
-    options : of the learned ones, `device` and `dtype`; the others take none.
+    name : of TABLE, such as chrf or comet:MODEL with a folder, a .ckpt file or a hub id[@revision].
+    trg_lang : target language, e.g. "de"; it determines BLEU's tokenizer.
+    n_refs : references of every segment that has any, or "var" if they differ: `TestSet.n_refs`.
+    options : `device` and `dtype` of the learned metrics.
 
     Raises
     ------
-    UnknownName, DataError, MissingExtra; AnhelpersError where a model cannot be loaded.
+    UnknownName, DataError, MissingExtra; AnhelpersError if a model cannot be loaded.
 
     >>> accuracy_metric("chrf", "de").unit
     'points, 0 to 100'
     """
     row = row_of(name, "accuracy")
     if options and not row.learned:
-        raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out.")
-    if row.learned and ":" in name and not name.partition(":")[2].strip():
-        raise DataError(
-            f"'{name}' names no model; write a folder, a file or a hub id after the colon."
-        )
+        raise DataError(f"{name} takes no options, got {', '.join(options)}.")
+    if row.learned and name.endswith(":"):
+        raise DataError(f"'{name}' has no model after the colon: a folder, a file or a hub id.")
     return _made(row, name, trg_lang, n_refs=n_refs, options=options)
 
 
 def naturalness_metric(
     name: str, trg_lang: str, lm: LanguageModel | None = None, *, mono: Mono | None = None
 ) -> Metric:
-    """A naturalness metric ready to score.
+    """A naturalness metric by its name.
 
     Parameters
     ----------
-    name : of TABLE; critic:FOLDER and critic+lpp:FOLDER for a critic of your own; rated-naturalness, or
-        rated-naturalness:SET, for ratings of the very texts.
-    trg_lang : language of the texts.
-    lm : from `naturalness.lm.load_lm`.
-    mono : R, texts that people wrote in the language, which lpp-distance compares with.
+    name : of TABLE, such as ttr, critic:FOLDER, critic+lpp:FOLDER or rated-naturalness:SET.
+    trg_lang : language of the texts. lm : from `naturalness.lm.load_lm`.
+    mono : R, texts that people wrote in the language, for lpp-distance.
 
     Raises
     ------
-    UnknownName; DataError without the language model or the R that is needed, or where the language does not fit.
+    UnknownName; DataError without the language model or the R that is needed, or for another language.
 
     >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
     0.8
     """
     row = row_of(name, "naturalness")
-    _check_kinds(row, lm, mono)
-    if LM in row.sees and lm is None:
-        raise DataError(
-            f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
-            "compression needs none, for any language."
-        )
+    if LM in row.sees and (lm is None or not hasattr(lm, "log_probs")):
+        raise DataError(f"{name} needs a language model (--lm MODEL, or lm=load_lm(MODEL)).")
+    if R in row.sees and mono is not None and not hasattr(mono, "texts"):
+        raise DataError(f"got {mono!r:.60}, expected R, mono=Mono(texts).")
     return _made(row, name, trg_lang, lm=lm, mono=mono)
 
 
-def _check_kinds(row: MetricRow, lm: object, mono: object) -> None:
-    """A DataError for a model or an R of another kind, where the metric sees it."""
-    if LM not in row.sees:
-        return
-    from ..naturalness.lm import LanguageModel
-    from ..naturalness.lpp import Mono
-
-    for value, kind, seen, wanted in (
-        (lm, LanguageModel, LM, "a language model, lm=load_lm(MODEL)"),
-        (mono, Mono, R, "R, mono=Mono(texts)"),
-    ):
-        if seen in row.sees and not (value is None or isinstance(value, kind)):
-            raise DataError(f"{row.name} takes {wanted}, and not {value!r:.60}.")
-
-
 def _made(row: MetricRow, name: str, lang: str, **given: Any) -> Metric:
-    """What the maker of a row, imported only now, makes of what is asked for."""
+    """The metric from the maker of a row, which is imported only now."""
     module, function = row.maker.split(":")
     model = name.partition(":")[2] or row.hub
-    make = getattr(import_module(f"{PACKAGE}.{module}"), function)
+    make = getattr(import_module(f"{__name__.partition('.')[0]}.{module}"), function)
     return make(Asked(name, model, row.sees, lang, **given))
 
 
 def fitting_metric(
     names: Sequence[str], trg_lang: str, lm: LanguageModel | str | None = None
 ) -> tuple[Metric, tuple[str, ...]]:
-    """The first of these naturalness metrics that fits texts and model, and a sentence for each that does not.
+    """The first of these naturalness metrics that fits the language, and a sentence for each one that does not.
 
     Parameters
     ----------
     names, trg_lang : as in `naturalness_metric`.
-    lm : the language model, or its name as in `load_lm`, by which it is loaded where one of these needs it.
+    lm : the language model, or its name as in `load_lm`; it is loaded only if needed.
 
     Raises
     ------
-    DataError : none fits, and why; UnknownName.
+    DataError if none fits; UnknownName.
 
     >>> metric, why = fitting_metric(["critic", "ttr"], "sw")
     >>> metric.name, len(why)
@@ -325,7 +301,7 @@ def fitting_metric(
 
     found, missing = fitting_metrics("naturalness", names, made)
     if not found:
-        raise DataError(" ".join(missing) or "no metric of naturalness was named.")
+        raise DataError(" ".join(missing) or "no naturalness metric was named.")
     return next(iter(found.values())), missing
 
 
@@ -337,19 +313,16 @@ def metric(
     n_refs: int | str | None = None,
     mono: Mono | None = None,
 ) -> Metric:
-    """A metric of accuracy or of naturalness by its name, ready to score.
+    """A metric of accuracy or of naturalness by its name.
 
     Parameters
     ----------
-    name : of the table, `scoring.lookup.TABLE` and docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp,
-        critic, critic+lpp and others of naturalness; mqm-accuracy:FILE, mqm-fluency:FILE, esa:FILE and
-        stored:PLACE#METRIC for scores that were given to systems.
-    of : the test set that it will score, or the language of the translations, e.g. "de"; it decides BLEU's tokenizer
-        and which critic and which bundled model is meant.
-    lm : the language model of those that need one, or its name as in `load_lm`; by default the bundled one of the
-        language.
-    n_refs : how many references every segment that has any will have, or "var"; by default the test set's, else 1.
-    mono : R, texts that people wrote in the language, for lpp-distance alone.
+    name : of docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp, critic, critic+lpp and others of
+        naturalness; mqm-accuracy:FILE, mqm-fluency:FILE, esa:FILE and stored:PLACE#METRIC for given scores of systems.
+    of : the test set to be scored, or the language of the translations, e.g. "de".
+    lm : the language model of metrics that need one, or its name as in `load_lm`; by default the bundled one.
+    n_refs : references of every segment that has any, or "var"; by default the test set's, else 1.
+    mono : R, texts that people wrote in the language, for lpp-distance.
 
     Raises
     ------
@@ -358,16 +331,8 @@ def metric(
     >>> metric("chrf", "de").unit, metric("critic", "en").unit
     ('points, 0 to 100', 'nats per text')
     """
-    if isinstance(of, str) and re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", of):
-        raise DataError(
-            f"'{of}' is a pair of languages; give the test set, or the target language, "
-            f"{of[-2:]!r}."
-        )
     if not isinstance(of, str | TestSet):
-        raise DataError(
-            "give the test set that is scored, or the language of its translations, such as 'de', "
-            f"and not {of!r:.60}."
-        )
+        raise DataError(f"got {of!r:.60}, expected a test set or a language, such as 'de'.")
     lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs or 1)
     row = row_of(name)
     if row.axis == "accuracy":
@@ -381,7 +346,7 @@ def metric(
 
 @cache
 def _bundled(lang: str) -> LanguageModel:
-    """A bundled model once, however many metrics need it; a folder may have changed since, and is read again."""
+    """The bundled model of a language, loaded once however many metrics need it."""
     from ..naturalness.lm import BUNDLED, load_lm
 
     return load_lm(BUNDLED, lang=lang)

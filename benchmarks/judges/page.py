@@ -70,6 +70,8 @@ def gate_page(table: pd.DataFrame) -> str:
 def _baseline(rows: pd.DataFrame) -> list[str]:
     """What a metric of noise gets, or the unit of each metric."""
     chance, n = rows.chance.iloc[0], rows.n.iloc[0]
+    if np.isnan(chance) and rows.question.iloc[0] == "language model":
+        return []
     if np.isnan(chance):
         return [
             *(
