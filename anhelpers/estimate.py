@@ -1,4 +1,4 @@
-"""A number as it leaves: with its interval, its standard error, what stands behind it, its unit and its signature."""
+"""A reported value with its interval, standard error, sample size, unit and signature."""
 
 from __future__ import annotations
 
@@ -9,49 +9,38 @@ from html import escape
 
 from .errors import DataError
 
-__all__ = ["Estimate", "with_unit"]
-
-
-def with_unit(said: str, unit: str) -> str:
-    """A printed number and its unit, of which 1 has one.
-
-    Parameters
-    ----------
-    said : the number, as it is printed. unit : in the plural, such as "bits per sentence"; "" for none.
-
-    >>> with_unit("1", "bits per sentence"), with_unit("1.5", "points"), with_unit("3", "")
-    ('1 bit per sentence', '1.5 points', '3')
-    """
-    if said.lstrip("-−") == "1":
-        unit = re.sub(r"^(\w+)s\b", r"\1", unit)
-    return f"{said} {unit}" if unit else said
-
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that was computed from a sample, or from samples of the system q and of the reference r.
+    """A value computed from a sample, or from samples of the system q and of the reference r.
 
-    Only `name` and `value` are given by place; what nobody knows is nan, 0 or "".
+    Unknown facts are nan, 0 or "".
 
     Parameters
     ----------
-    name : of the quantity. unit : "" for a number without one.
-    value : the estimate, as it is: a negative one stays negative. nan: not defined, and `caution` or `bias` says why.
-    low, high : the interval, in the unit of the value; nan where there is none. level : of it, in (0, 1).
-    se : the standard error.
-    n : how many of `of`, a plural such as "segments", stand behind the value; of two samples, those of q. 0 where q is
-        known exactly.
-    n_docs : in how many `clusters` (documents, unless it says otherwise), which are resampled whole, these n stand; n
-        where each stands for itself, 0 where they were taken as independent because nobody knows.
-    n_effective : how many clusters of equal size these count for (`intervals.effective`).
-    also : what else stands behind it, as ((2, "raters"), (6, "ratings")). left_out : how many were missing (nan).
-    n_r, docs_r : the same of r, where it is a sample, too.
-    bias : one plain sentence: "unbiased", or in which direction and why.
-    bias_estimate : first-order estimate of the bias, to be subtracted by who wants that.
-    chance : the mean estimate where q = r, which is what chance alone gives.
-    p : the probability of an estimate at least as large where q = r.
-    signature : what was chosen on the way (kernel, bandwidth, resamples), so that the number can be repeated.
-    caution : a sentence to be read with the interval, or "".
+    name, value : str, float
+        The quantity and its estimate; nan if it is not defined. A negative estimate stays negative.
+    low, high, level : float
+        Interval in the unit of the value (nan: none), and its level in (0, 1).
+    se : float
+        Standard error.
+    n, of, n_docs, clusters : int, str
+        Sample size, in units such as "segments", in so many resampled clusters such as "documents"; 0 documents if
+        the units were taken as independent. Of two samples, those of q; 0 if q is known exactly.
+    n_effective : float
+        Number of clusters of equal size with the same information (`intervals.effective`).
+    also, left_out : tuple, int
+        More counts, as ((2, "raters"),), and missing values.
+    unit, signature : str
+        The unit in the plural, and all choices that determine the value.
+    caution : str
+        How to read the interval.
+    n_r, docs_r : int
+        Sample size and documents of r.
+    bias, bias_estimate : str, float
+        Direction of the bias, and its first-order estimate, to be subtracted.
+    chance, p : float
+        Mean estimate if q = r, and the probability of one at least as large.
 
     >>> print(Estimate("chrF", 51.5, low=49.0, high=54.0, n=52, of="segments", n_docs=12, unit="points"))
     chrF 51.5 points, 95 % interval 49 to 54 (n = 52 segments in 12 documents)
@@ -82,32 +71,28 @@ class Estimate:
     p: float = math.nan
 
     def __post_init__(self) -> None:
-        wrong = [
-            said
-            for said, holds in (
-                (f"low {self.low:g} is above high {self.high:g}", not self.low > self.high),
-                (f"level {self.level:g} is not between 0 and 1", 0 < self.level < 1),
-                (f"p {self.p:g} is no probability", not (self.p < 0 or self.p > 1)),
-                (f"n {self.n} is below 0", self.n >= 0),
-            )
-            if not holds
-        ]
-        if wrong:
-            raise DataError(f"{self.name or 'an estimate'}: {wrong[0]}.")
+        facts = {
+            "low is above high": self.low > self.high,
+            "level is not between 0 and 1": not 0 < self.level < 1,
+            "p is no probability": self.p < 0 or self.p > 1,
+            "n is below 0": self.n < 0,
+        }
+        if wrong := [said for said, holds in facts.items() if holds]:
+            raise DataError(f"{self.name or 'estimate'}: {wrong[0]}.")
 
     @property
     def interval(self) -> tuple[float, float]:
-        """(low, high); nan where there is none. It need not lie around the value, which may be biased."""
+        """(low, high); it need not contain the value, which may be biased."""
         return self.low, self.high
 
     @property
     def n_q(self) -> int:
-        """Of two samples, the n of q."""
+        """The sample size of q."""
         return self.n
 
     @property
     def counted(self) -> str:
-        """What stands behind the value: "52 segments in 12 documents"; "exact q and r" of two distributions."""
+        """The sample size in words: "52 segments in 12 documents"."""
         sides = [(k, m) for k, m in ((self.n, self.n_docs), (self.n_r, self.docs_r)) if k]
         if not sides:
             return f"0 {self.of}" if self.of else "exact q and r" if self.bias else "n not given"
@@ -116,13 +101,13 @@ class Estimate:
         return " + ".join(each) + alone + "".join(f", {k} {what}" for k, what in self.also)
 
     def _within(self, k: int, m: int, alone: str) -> str:
-        """ " in 5 documents"; "" where each of k is one by itself, or where `alone` says of all that nobody knows."""
+        """The documents in words, if there are fewer of them than units."""
         if not m:
             return "" if alone else " taken as independent"
         return f" in {m} {self.clusters}" if m < k or self.clusters != "documents" else ""
 
     def _parts(self, digits: int | None) -> tuple[str, str, str]:
-        """Value with its unit and interval; what is behind it; and what is to be read with it."""
+        """Value with unit and interval; sample size and bias; chance and caution."""
 
         def number(x: float) -> str:
             return f"{x:.4g}" if digits is None else f"{x:.{digits}f}"
@@ -130,7 +115,10 @@ class Estimate:
         if math.isnan(self.value):
             said = "is not defined"
         else:
-            said = with_unit(number(self.value), self.unit)
+            said = number(self.value)
+            one = said.lstrip("-−") == "1"
+            unit = re.sub(r"^(\w+)s\b", r"\1", self.unit) if one else self.unit
+            said = f"{said} {unit}".rstrip()
             ends = f"{100 * self.level:g} % interval {number(self.low)} to {number(self.high)}"
             said += ", " + ("no interval" if math.isnan(self.low) else ends)
         behind = f"n = {self.counted}" if self.n or self.n_r or self.of else self.counted
@@ -143,11 +131,12 @@ class Estimate:
         return said, behind, read + (f". {self.caution}" if self.caution else "")
 
     def text(self, digits: int | None = None) -> str:
-        """One sentence with all but the signature: value, unit, interval, what is behind it, bias, chance, caution.
+        """One sentence with all but the signature.
 
         Parameters
         ----------
-        digits : of value and interval behind the point; None: four significant ones.
+        digits : int, optional
+            Decimals of value and interval (default: four significant digits).
         """
         said, behind, read = self._parts(digits)
         return f"{self.name}{' ' if self.name else ''}{said} ({behind}){read}"
@@ -156,18 +145,18 @@ class Estimate:
         return self.text()
 
     def _repr_html_(self) -> str:
-        """The sentence and, small, the signature; no colours, so that it can be read on dark pages, too."""
+        """The sentence and the signature, without colours."""
         said, behind, read = (escape(part) for part in self._parts(None))
         signature = f"<br><small>{escape(self.signature)}</small>" if self.signature else ""
         return f"<div><b>{escape(self.name)}</b> {said} ({behind}){read}{signature}</div>"
 
     def minus(self, other: Estimate) -> Estimate:
-        """The difference from an independent estimate of the same kind, with an interval made of both intervals.
+        """The difference from an independent estimate, with an interval from both intervals.
 
         Parameters
         ----------
-        other : of another sample that has nothing in common with this one. Two estimates of the same sentences are not
-            independent: take the interval of their differences, which is narrower.
+        other : Estimate
+            Of an independent sample. For the same sentences, use the interval of their differences, which is narrower.
 
         References
         ----------
@@ -177,9 +166,7 @@ class Estimate:
         A − B 4, 95 % interval -1 to 9 (n = 9 + 9, taken as independent)
         """
         if self.level != other.level or self.unit != other.unit:
-            raise DataError(
-                f"{self.name} and {other.name} have another unit or level; both must be the same."
-            )
+            raise DataError(f"{self.name} and {other.name}: units or levels differ.")
         down = math.hypot(self.value - self.low, other.high - other.value)
         up = math.hypot(self.high - self.value, other.value - other.low)
         value = self.value - other.value
@@ -189,6 +176,6 @@ class Estimate:
         return Estimate(name, value, **ends, **sides, of=self.of, unit=self.unit)  # type: ignore[arg-type]
 
     def row(self) -> dict[str, float | int | str]:
-        """name, value, low, high, se, n, unit, signature: a row of a table (`scoring.estimate_table` of several)."""
+        """A row of a table: name, value, low, high, se, n, unit, signature."""
         names = ("name", "value", "low", "high", "se", "n", "unit", "signature")
         return {name: getattr(self, name) for name in names}

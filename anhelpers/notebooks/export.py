@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ _EXERCISES = (
 )
 
 
-def export_html(notebook: Path, without: Collection[str] = ()) -> str:
+def export_html(notebook: Path) -> str:
     """Return an executed notebook as one HTML page that needs no network.
 
     Set-up cells (tagged `setup` or `parameters`, or importing this package) are folded, as are sections
@@ -43,8 +43,6 @@ def export_html(notebook: Path, without: Collection[str] = ()) -> str:
     ----------
     notebook : path
         An executed notebook.
-    without : collection of str
-        Omit the cells with one of these tags, such as "solution".
     """
     nbconvert = need("nbconvert", "exporting notebooks")
     config = need("traitlets.config", "exporting notebooks").Config()
@@ -63,7 +61,6 @@ def export_html(notebook: Path, without: Collection[str] = ()) -> str:
     exporter.register_filter("markdown2html", typeset)
     book = read(notebook)
     book.metadata.pop("widgets", None)
-    book.cells = [cell for cell in book.cells if not {*without} & _tags(cell)]
     if solved := any("solution" in _tags(cell) for cell in book.cells):
         book.cells = [cell for cell in book.cells if "check" not in _tags(cell)]
     for cell in book.cells:

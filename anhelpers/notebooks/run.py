@@ -132,8 +132,8 @@ def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> Outcom
     """Run one notebook into the scratch folder, in a process of the pool."""
     papermill = need("papermill", "running notebooks")
     began, fresh = time.monotonic(), scratch / path.name
-    told = {name: parse_value(text) for name, text in parameters_of(path).items()}
-    with making({"notebook": path.stem, **told, **parameters}):
+    own = {name: parse_value(text) for name, text in parameters_of(path).items()}
+    with making({"notebook": path.stem, **own, **parameters}):
         try:
             papermill.execute_notebook(
                 str(path),
