@@ -220,6 +220,7 @@ REAL = {name for name in CASES if name.startswith(("mqm-ted", "plane-wmt"))}
 
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 PICTURE = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)")
+LABEL = re.compile(r'<(?!text)[^<>]*aria-label="([^"]*)"')  # where a name is written is layout
 MARK = re.compile(r"\b([a-z]\w*): ([-−]?\d[\d.]*(?:e[-+]?\d+)?)(?=;|$)")
 LAYOUT = re.compile(r"to_x|to_y|order|(d|t|l|n)[xy]|row|column|place|at_|label|line|size|angle")
 LONG = re.compile(r"-?\d+\.\d{4,}(?:e[-+]?\d+)?")  # of a widget's data: no index, no rounded text
@@ -256,9 +257,9 @@ def executed(path: Path, whole: bool = False) -> dict[str, list]:
                 cells = re.sub(r"<[^>]*>", " ", re.sub(r"<th.*?</th>", " ", body, flags=re.S))
                 found.setdefault(f"{here}.table", []).extend(numbers_of(cells))
             for picture in PICTURE.findall(page):
-                for label in re.findall(r'aria-label="([^"]*)"', b64decode(picture).decode()):
+                for label in LABEL.findall(b64decode(picture).decode()):
                     for name, value in MARK.findall(label):
-                        if not LAYOUT.match(name):
+                        if "to_x" not in label and not LAYOUT.match(name):
                             number = float(value.replace("−", "-"))
                             sets.setdefault(f"{here}.marks", set()).add(number)
             for script in re.findall(r"<script>(.*?)</script>", page, re.S):
