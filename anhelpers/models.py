@@ -1,6 +1,6 @@
 """Find and load models of transformers: bundled, in a folder, or on the Hugging Face hub.
 
-Code that comes with a model never runs, and weights are read from safetensors only, never from pickles.
+Code that comes with a model never runs. Weights are read from safetensors (but see `load_network`).
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def load_tokenizer(place: Place) -> Any:
     return tokenizer
 
 
-def load_network(place: Place, auto: str, dtype: str = "float32") -> Any:
+def load_network(place: Place, auto: str, dtype: str = "float32", safetensors: bool = True) -> Any:
     """The network of a model, all of whose weights were found.
 
     Parameters
@@ -168,11 +168,13 @@ def load_network(place: Place, auto: str, dtype: str = "float32") -> Any:
     auto : str
         Class of transformers, such as "AutoModelForCausalLM".
     dtype : {"float32", "bfloat16", "float16"}
+    safetensors : bool
+        False also reads pickles of weights and nothing else, where the authors have published no other file.
     """
     checks.one_of(dtype, DTYPES, "dtype")
     torch, transformers = (need(name, "loading a model") for name in ("torch", "transformers"))
     options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
-    options |= {"trust_remote_code": False, "use_safetensors": True}
+    options |= {"trust_remote_code": False, "use_safetensors": safetensors or None}
     load = getattr(transformers, auto).from_pretrained
     model, found = cache_first(place, lambda given: load(place.address, **options, **given))
     if absent := sorted(found["missing_keys"]):

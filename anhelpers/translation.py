@@ -202,7 +202,7 @@ def _choose_language(code: str | None, known: Sequence[str], what: str) -> str:
     >>> _choose_language("de", ["deu_Latn", "eng_Latn"], "target language of nllb")
     'deu_Latn'
     """
-    if code in known:
+    if code is not None and code in known:
         return code
     wanted = {code, *MEMBERS.get(code or "", [])}
     wanted |= {two for two, three in MEMBERS.items() if code in three}
@@ -337,7 +337,8 @@ def _computed(mt: TranslationModel, budget: int, pairs: list[tuple[str, str]]) -
 def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarray:
     """(m, 4) as in `_computed`, of pairs of token ids; a source is encoded once."""
     unknown, before = mt.tokenizer.unk_token_id, len(mt.prefix) - 1
-    scores, of_source = np.full((len(ids), 4), np.nan), {}
+    scores = np.full((len(ids), 4), np.nan)
+    of_source: dict[tuple[int, ...], list[int]] = {}
     for i, (src, trg) in enumerate(ids):
         long = len(trg) > 0 and max(len(src), len(trg) + before) > mt.max_tokens
         scores[i, 1:] = len(trg), long, list(trg).count(unknown)

@@ -143,7 +143,7 @@ def candidates(n: int, k: int) -> list[str]:
 def saved(lm, ids: list[list[int]]) -> float:
     """The share of all tokens that are not read: those of repeats, and those that the packs of the others share."""
     distinct = [list(own) for own in dict.fromkeys(map(tuple, ids))]
-    made = packs(lm, dict(enumerate(distinct)), TOKENS_PER_BATCH["cpu"])
+    made = packs(lm, distinct, TOKENS_PER_BATCH["cpu"])
     rows = [row for pack in made for row in pack]
     packed = sum(len(distinct[i]) - 1 for row in rows for i in row)
     read = sum(len(_tree([distinct[i] for i in row]).tokens) for row in rows)

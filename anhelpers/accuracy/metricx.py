@@ -127,7 +127,7 @@ def load_metricx(
     pieces = place if own else models.find(TOKENIZER)
     commit = None if own else getattr(models.load_config(pieces), "_commit_hash", None)
     tokenizer = models.load_tokenizer(pieces)
-    model = _one_logit(models.load_network(place, "MT5ForConditionalGeneration", dtype))
+    model = _one_logit(models.load_network(place, "MT5ForConditionalGeneration", dtype, False))
     device = models.device(device)
     return MetricX(
         model=model.eval().to(device),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ..progress import note, say
 
@@ -65,8 +66,10 @@ def run(args: argparse.Namespace) -> None:
     lp = args.lp or ""
     if load_config(find(args.model)).is_encoder_decoder:
         src_lang, _, trg_lang = lp.partition("-")
-        languages = {"src_lang": src_lang or None, "trg_lang": trg_lang or None}
-        model = load_mt(args.model, task=template.removesuffix("{src}"), **languages)
+        task = template.removesuffix("{src}")
+        model: Any = load_mt(
+            args.model, src_lang=src_lang or None, trg_lang=trg_lang or None, task=task
+        )
         template = ""
     else:
         model = load_lm(args.model)

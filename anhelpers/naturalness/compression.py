@@ -132,7 +132,7 @@ def zip_score(neg_log_f: ArrayLike, bits: ArrayLike) -> np.ndarray:
     return np.asarray(neg_log_f, dtype=np.float64) - np.asarray(bits, dtype=np.float64) * np.log(2)
 
 
-def bits_per_character(text: str) -> float:
+def _bits_per_character(text: str) -> float:
     """`compressed_bits` per character of a text in NFC; nan for a blank text.
 
     Fewer bits mean more repetition. The number falls with the length of the text and depends on the script, so compare
@@ -143,14 +143,14 @@ def bits_per_character(text: str) -> float:
     ----------
     Flamich et al. 2025, eq. 15 and footnote 7.
 
-    >>> bits_per_character("ab"), bits_per_character("abcd" * 100)
+    >>> _bits_per_character("ab"), _bits_per_character("abcd" * 100)
     (8.0, 0.16)
     """
     text = unicodedata.normalize("NFC", text)
     return compressed_bits(text) / len(text) if text.strip() else float("nan")
 
 
-def compression_metric() -> Metric:
+def _compression_metric() -> Metric:
     """Bits per character as a metric of any language: higher is less repetitive.
 
     The corpus score compresses all outputs of a system joined by line breaks, without blank ones. A segment score
@@ -160,11 +160,11 @@ def compression_metric() -> Metric:
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        bits = {text: bits_per_character(text) for text in dict.fromkeys(hyps)}
+        bits = {text: _bits_per_character(text) for text in dict.fromkeys(hyps)}
         return np.array([bits[text] for text in hyps], dtype=np.float64)
 
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
-        return bits_per_character("\n".join(text for text in hyps if text.strip()))
+        return _bits_per_character("\n".join(text for text in hyps if text.strip()))
 
     parts = f"compression|chars:nfc|{_signature()}"
     return Metric(
@@ -235,11 +235,11 @@ def zip_metric(
     )
 
 
-def named_compression(asked: Asked) -> Metric:
-    """The maker of `compression_metric` in the table of metrics."""
-    return compression_metric()
+def _named_compression(asked: Asked) -> Metric:
+    """The maker of `_compression_metric` in the table of metrics."""
+    return _compression_metric()
 
 
-def named_zip(asked: Asked) -> Metric:
+def _named_zip(asked: Asked) -> Metric:
     """The maker of `zip_metric` in the table of metrics."""
     return zip_metric(asked.lm, asked.lang)

@@ -257,7 +257,7 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     )
 
 
-def find_critic(name: str | Path) -> Path:
+def _find_critic(name: str | Path) -> Path:
     """The folder of a critic: the bundled one of a language such as "de", or a folder.
 
     Where a folder is named like a language, a str means the language and a Path the folder.
@@ -282,7 +282,7 @@ def load_critic(name: str | Path) -> Critic:
     ------
     DataError : no such critic, or damaged files.
     """
-    folder = find_critic(name)
+    folder = _find_critic(name)
     try:
         facts = json.loads((folder / FACTS).read_bytes())
         shape = Shape(**{**facts["shape"], "lengths": tuple(facts["shape"]["lengths"])})
@@ -312,7 +312,7 @@ def load_critic(name: str | Path) -> Critic:
     return Critic(folder.resolve().name, revision, language, words, shape, table, intercept)
 
 
-def named(asked: Asked) -> Metric:
+def _named(asked: Asked) -> Metric:
     """The maker of `critic_metric` in the table of metrics."""
     return critic_metric(load_critic(Path(asked.model) if asked.model else asked.lang), asked.lang)
 
@@ -321,7 +321,7 @@ def named(asked: Asked) -> Metric:
 
 
 @dataclass(frozen=True)
-class TVBound:
+class _TVBound:
     """A lower bound of the total variation TV(Q, R), from a critic's decisions on unseen texts.
 
     Parameters
@@ -348,7 +348,7 @@ def tv_lower_bound(
     scores_q: ArrayLike,
     clusters: tuple[ArrayLike, ArrayLike],
     rng: np.random.Generator,
-) -> TVBound:
+) -> _TVBound:
     """The lower bound 2 · accuracy - 1 of TV(Q, R), with an interval that resamples clusters.
 
     It bounds TV only where the critic was not fitted on these texts. Q and R have equal weight.
@@ -386,7 +386,7 @@ def tv_lower_bound(
     low, high = np.clip(gap.interval, 0, 1).tolist()
     also = ((n_r, "originals"), (n_q, "translations"))
     bound = replace(gap, value=max(0.0, gap.value), low=low, high=high, also=also)
-    return TVBound(bound, (1 + gap.value) / 2, n_r, n_q)
+    return _TVBound(bound, (1 + gap.value) / 2, n_r, n_q)
 
 
 def _gap(means: np.ndarray) -> np.ndarray:
@@ -475,14 +475,14 @@ class Combination:
         return f"critic+lpp|{weights}|{self.critic.signature}"
 
 
-def load_combination(name: str | Path) -> Combination:
+def _load_combination(name: str | Path) -> Combination:
     """Load the combination in a critic's folder; `name` as in `load_critic`.
 
     Raises
     ------
     DataError : no such critic, no combination.json, or one fitted with another critic.
     """
-    critic, path = load_critic(name), find_critic(name) / "combination.json"
+    critic, path = load_critic(name), _find_critic(name) / "combination.json"
     try:
         facts = json.loads(path.read_bytes())
         heard, read, intercept = (
@@ -498,7 +498,7 @@ def load_combination(name: str | Path) -> Combination:
     return Combination(critic, heard, read, intercept, lm)
 
 
-def combination_metric(combination: Combination, lm: Any, trg_lang: str | None = None) -> Metric:
+def _combination_metric(combination: Combination, lm: Any, trg_lang: str | None = None) -> Metric:
     """Critic and log-perplexity together as a metric: nats per text, higher is more natural.
 
     nan for a text without a word.
@@ -535,7 +535,7 @@ def combination_metric(combination: Combination, lm: Any, trg_lang: str | None =
     )
 
 
-def named_combination(asked: Asked) -> Metric:
-    """The maker of `combination_metric` in the table of metrics."""
+def _named_combination(asked: Asked) -> Metric:
+    """The maker of `_combination_metric` in the table of metrics."""
     folder = Path(asked.model) if asked.model else asked.lang
-    return combination_metric(load_combination(folder), asked.lm, asked.lang)
+    return _combination_metric(_load_combination(folder), asked.lm, asked.lang)

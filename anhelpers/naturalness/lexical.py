@@ -213,7 +213,7 @@ def _factors(codes: np.ndarray, threshold: float) -> float:
     return factors
 
 
-class Measure(NamedTuple):
+class _Measure(NamedTuple):
     """A function of the tokens of a corpus; label, unit and direction as in `Metric`."""
 
     label: str
@@ -223,16 +223,16 @@ class Measure(NamedTuple):
     options: str = ""
 
 
-MEASURES: dict[str, Measure] = {
-    "ttr": Measure("type-token ratio", "types per token", True, ttr),
-    "mattr": Measure(
+MEASURES: dict[str, _Measure] = {
+    "ttr": _Measure("type-token ratio", "types per token", True, ttr),
+    "mattr": _Measure(
         "moving-average type-token ratio", "types per token", True, mattr, f"window:{WINDOW}"
     ),
-    "mtld": Measure("MTLD", "tokens", True, mtld, f"threshold:≤{THRESHOLD}"),
-    "yules_i": Measure("Yule's I", "no unit", True, yules_i, "V²/(Σf²-V)"),
-    "yules_k": Measure("Yule's K", "in 10,000", False, yules_k, "10⁴(Σf²-N)/N²"),
-    "shannon": Measure("Shannon entropy of words", "nats per token", True, shannon, "plug-in"),
-    "simpson": Measure("Simpson diversity", "probability", True, simpson, "1-Σp²"),
+    "mtld": _Measure("MTLD", "tokens", True, mtld, f"threshold:≤{THRESHOLD}"),
+    "yules_i": _Measure("Yule's I", "no unit", True, yules_i, "V²/(Σf²-V)"),
+    "yules_k": _Measure("Yule's K", "in 10,000", False, yules_k, "10⁴(Σf²-N)/N²"),
+    "shannon": _Measure("Shannon entropy of words", "nats per token", True, shannon, "plug-in"),
+    "simpson": _Measure("Simpson diversity", "probability", True, simpson, "1-Σp²"),
 }
 
 
@@ -278,7 +278,7 @@ def _signature(name: str, trg_lang: str) -> str:
     return "|".join([*filter(None, parts), f"anhelpers:{__version__}"])
 
 
-def lexical_metric(measure: str, trg_lang: str) -> Metric:
+def _lexical_metric(measure: str, trg_lang: str) -> Metric:
     """A measure of `MEASURES` as a metric of whole corpora, without segment scores.
 
     Parameters
@@ -306,9 +306,9 @@ def lexical_metric(measure: str, trg_lang: str) -> Metric:
     )
 
 
-def named(asked: Asked) -> Metric:
-    """The maker of `lexical_metric` in the table of metrics."""
-    return lexical_metric(asked.name, asked.lang)
+def _named(asked: Asked) -> Metric:
+    """The maker of `_lexical_metric` in the table of metrics."""
+    return _lexical_metric(asked.name, asked.lang)
 
 
 def lexical_table(test: TestSet, measures: Sequence[str] = tuple(MEASURES)) -> pd.DataFrame:

@@ -476,7 +476,7 @@ def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarr
     return np.split(flat, np.cumsum([len(one) - 1 for one in batch[:-1]]))
 
 
-def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:
+def _bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:
     """-log2 Γ(y) over the bytes of y in UTF-8, end of text included: lower is more natural.
 
     Comparable between models of different tokens. A corpus has all its bits over all its bytes; blank texts are nan.
@@ -546,11 +546,11 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     )
 
 
-def named_lpp(asked: Asked) -> Metric:
+def _named_lpp(asked: Asked) -> Metric:
     """The maker of `lpp_metric` in the table of metrics."""
     return lpp_metric(asked.lm, trg_lang=asked.lang)
 
 
-def named_bpb(asked: Asked) -> Metric:
-    """The maker of `bits_per_byte_metric` in the table of metrics."""
-    return bits_per_byte_metric(asked.lm, asked.lang)
+def _named_bpb(asked: Asked) -> Metric:
+    """The maker of `_bits_per_byte_metric` in the table of metrics."""
+    return _bits_per_byte_metric(asked.lm, asked.lang)

@@ -255,7 +255,7 @@ def lpp_gaps(
     return found
 
 
-def lpp_distance_metric(
+def _lpp_distance_metric(
     lm: LanguageModel, mono: Mono | None, trg_lang: str | None = None
 ) -> Metric:
     """D(Q, R) = |LPP(Q) - LPP(R)| as a metric of whole corpora; oriented it is AN's N(Q) = -D.
@@ -307,9 +307,9 @@ def lpp_distance_metric(
     )
 
 
-def named(asked: Asked) -> Metric:
-    """The maker of `lpp_distance_metric` in the table of metrics."""
-    return lpp_distance_metric(asked.lm, asked.mono, asked.lang)
+def _named(asked: Asked) -> Metric:
+    """The maker of `_lpp_distance_metric` in the table of metrics."""
+    return _lpp_distance_metric(asked.lm, asked.mono, asked.lang)
 
 
 def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, Estimate]:
@@ -323,7 +323,7 @@ def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, 
     """
     from .lm import lpp_metric
 
-    signature = lpp_distance_metric(lm, mono, test.trg_lang).signature
+    signature = _lpp_distance_metric(lm, mono, test.trg_lang).signature
     score: Any = lpp_metric(lm, trg_lang=test.trg_lang).score_segments
     texts = [*mono.texts, *(text for hyps in test.systems.values() for text in hyps)]
     of_r, of_q = np.split(-score(texts), [len(mono.texts)])

@@ -35,7 +35,7 @@ _trials: WeakKeyDictionary = WeakKeyDictionary()  # model -> {(length, width): w
 Tokens = Sequence[int]
 
 
-class Tree(NamedTuple):
+class _Tree(NamedTuple):
     """The distinct prefixes of some texts in depth-first order, and what is predicted after each.
 
     Parameters
@@ -76,7 +76,7 @@ def packs(
         return
     length = max(len(text) for text, _ in chosen)
     width = min(max(TOKENS_PER_ROW, 2 * length), budget, 2 * LONGEST_TEXT)
-    if not shares(lm, length, width):
+    if not _shares(lm, length, width):
         return
     pack: list[list[int]] = []
     for row in _rows(chosen, width):
@@ -87,7 +87,7 @@ def packs(
     yield pack
 
 
-def shares(lm: LanguageModel, length: int, width: int) -> bool:
+def _shares(lm: LanguageModel, length: int, width: int) -> bool:
     """Whether texts of `length` tokens in trees of `width` get the scores that they get alone.
 
     Tried once on a tree of random tokens; the length is rounded up to a power of two.
@@ -161,7 +161,7 @@ def _rows(chosen: list[tuple[Tokens, int]], width: int) -> Iterator[list[int]]:
     yield row
 
 
-def _tree(texts: Sequence[Tokens]) -> Tree:
+def _tree(texts: Sequence[Tokens]) -> _Tree:
     """The tree of sorted texts of at least two tokens each."""
     tokens: list[int] = []
     depth: list[int] = []
@@ -192,10 +192,10 @@ def _tree(texts: Sequence[Tokens]) -> Tree:
         end[node] = len(tokens)
     order = np.argsort(after, kind="stable")
     place = np.argsort(order)
-    whole = [np.array(a, np.int64) for a in (tokens, depth, end)]
-    return Tree(
-        *whole, np.array(after)[order], np.array(targets)[order], [place[path] for path in paths]
-    )
+    columns = (tokens, depth, end, np.array(after)[order], np.array(targets)[order])
+    arrays = [np.array(column, np.int64) for column in columns]
+    paths = [place[path] for path in paths]
+    return _Tree(arrays[0], arrays[1], arrays[2], arrays[3], arrays[4], paths)
 
 
 def _ancestors(end: Any, dtype: Any) -> Any:

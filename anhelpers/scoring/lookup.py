@@ -69,20 +69,20 @@ da:FILE | scores given to systems | accuracy.external:named | | a direct assessm
 stored:PLACE#METRIC | scores given to systems | accuracy.external:named | | scores of a metric that somebody stored
 """,
     "naturalness": """
-lpp | language model | naturalness.lm:named_lpp | | log-perplexity: how surprised the model is per token
-bpb | language model | naturalness.lm:named_bpb | | bits per byte, which compare between models of any tokens
-zip | language model | naturalness.compression:named_zip | | what the model pays for a text beyond a compressor
-critic+lpp[:FOLDER] | language model | naturalness.critic:named_combination | | critic and lpp, weighed together
-lpp-distance | language model, R, whole corpus | naturalness.lpp:named | | how far lpp is from that of R (AN §5.1)
-critic[:FOLDER] | | naturalness.critic:named | | whether it reads like an original or a translation; bundled for de, en
-compression | | naturalness.compression:named_compression | | bits per character that a compressor needs
-ttr | whole corpus | naturalness.lexical:named | | different words per word
-mattr | whole corpus | naturalness.lexical:named | | different words per word, in a moving window
-mtld | whole corpus | naturalness.lexical:named | | words in a row before the text repeats itself
-yules_i | whole corpus | naturalness.lexical:named | | how seldom words recur (Yule's I)
-yules_k | whole corpus | naturalness.lexical:named | | how often words recur (Yule's K)
-shannon | whole corpus | naturalness.lexical:named | | how uncertain the next word is by frequency alone
-simpson | whole corpus | naturalness.lexical:named | | how probable it is that two words differ
+lpp | language model | naturalness.lm:_named_lpp | | log-perplexity: how surprised the model is per token
+bpb | language model | naturalness.lm:_named_bpb | | bits per byte, which compare between models of any tokens
+zip | language model | naturalness.compression:_named_zip | | what the model pays for a text beyond a compressor
+critic+lpp[:FOLDER] | language model | naturalness.critic:_named_combination | | critic and lpp, weighed together
+lpp-distance | language model, R, whole corpus | naturalness.lpp:_named | | how far lpp is from that of R (AN §5.1)
+critic[:FOLDER] | | naturalness.critic:_named | | whether it reads like an original or a translation; bundled for de, en
+compression | | naturalness.compression:_named_compression | | bits per character that a compressor needs
+ttr | whole corpus | naturalness.lexical:_named | | different words per word
+mattr | whole corpus | naturalness.lexical:_named | | different words per word, in a moving window
+mtld | whole corpus | naturalness.lexical:_named | | words in a row before the text repeats itself
+yules_i | whole corpus | naturalness.lexical:_named | | how seldom words recur (Yule's I)
+yules_k | whole corpus | naturalness.lexical:_named | | how often words recur (Yule's K)
+shannon | whole corpus | naturalness.lexical:_named | | how uncertain the next word is by frequency alone
+simpson | whole corpus | naturalness.lexical:_named | | how probable it is that two words differ
 rated-naturalness[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
 mqm-fluency:FILE | scores given to systems | accuracy.external:named | | points of the errors of fluency alone
 """,

@@ -215,7 +215,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
     torch.save(state, folder / "pytorch_model.bin")
     with pytest.raises(
         AnhelpersError,
-        match=r"has no weights for 1 parts of this MetricX model, such as lm_head.weight",
+        match=r"lm_head\.weight",
     ):
         load_metricx(folder)
 
@@ -287,12 +287,10 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
         load_metricx(tiny(), dtype="float16")
     with pytest.raises(
         AnhelpersError,
-        match=r"^the MetricX model google/metricx-24-hybrid-xl-v2p6 is not cached and the",
+        match=r"^google/metricx-24-hybrid-xl-v2p6: ",
     ):
         load_metricx("google/metricx-24-hybrid-xl-v2p6")
-    with pytest.raises(
-        AnhelpersError, match=r"^no MetricX model at .*: give a folder with config.json and weights"
-    ):
+    with pytest.raises(AnhelpersError, match=r"config\.json"):
         load_metricx(tmp_path, "metricx24")
     bare = tmp_path / "bare"
     shutil.copytree(tiny(), bare)
@@ -302,7 +300,7 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
         assert f"|tok:{tiny().name}@unknown|" in load_metricx(bare, "metricx24").signature
     with pytest.raises(
         AnhelpersError,
-        match=r"^the tokenizer of the MetricX model google/mt5-xl is not cached and the hub",
+        match=r"^google/mt5-xl: ",
     ):
         load_metricx(bare, "metricx24")
 

@@ -10,7 +10,7 @@ import pytest
 from anhelpers.accuracy.external import external_metric
 from anhelpers.data import TestSet, find_file, from_systems, load
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.naturalness.compression import compression_metric
+from anhelpers.naturalness.compression import _compression_metric
 from anhelpers.plane import system_plane, systems_table
 from anhelpers.scoring import lookup, score_all, system_rows, system_scores
 
@@ -208,7 +208,7 @@ def plane_by_text(tmp_path, systems, ref, *, leave_out=()):
     path = tmp_path / "da.tsv"
     path.write_text("src\tmt\tscore\n" + "\n".join(sorted(rows)) + "\n", "utf-8")
     esa = external_metric(f"da:{path}")
-    return system_plane(test, esa, compression_metric(), naturalness_level="corpus", shared=None)
+    return system_plane(test, esa, _compression_metric(), naturalness_level="corpus", shared=None)
 
 
 def test_an_unrated_reference_does_not_decide_which_segments_are_compared(tmp_path):

@@ -20,13 +20,13 @@ from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import (
     Critic,
     Shape,
+    _combination_metric,
+    _find_critic,
+    _load_combination,
     auc,
-    combination_metric,
     critic_metric,
     critic_tokens,
     explain,
-    find_critic,
-    load_combination,
     load_critic,
     ngrams,
     reliability,
@@ -235,7 +235,7 @@ def lm():
 @pytest.mark.neural
 @pytest.mark.verifies("Critic with a language model", by="hand")
 def test_a_combined_score_is_the_weighted_sum(lm):
-    c, texts = load_combination("de"), [*SENTENCES, "42", ""]
+    c, texts = _load_combination("de"), [*SENTENCES, "42", ""]
     critic = naturalness_metric("critic", "de").score_segments(texts)
     lpp = naturalness_metric("lpp", "de", lm).score_segments(texts)
     together = naturalness_metric("critic+lpp", "de", lm)
@@ -252,14 +252,14 @@ def test_a_combined_score_is_the_weighted_sum(lm):
 def test_the_combination_prefers_sentences_to_their_shuffled_words(lm):
     rng, texts = np.random.default_rng(1), load_mono("teaching")[:40]
     worse = [" ".join(rng.permutation(text.split())) for text in texts]
-    metric = combination_metric(load_combination("de"), lm, "de")
+    metric = _combination_metric(_load_combination("de"), lm, "de")
     assert np.mean(metric.score_segments(texts) > metric.score_segments(worse)) > 0.8
 
 
 @pytest.mark.verifies("Critic with a language model", by="foreign", of="figures of its training")
 def test_the_combination_has_the_weights_of_its_file():
     facts = json.loads((bundled("critic/de") / "combination.json").read_text("utf-8"))
-    c = load_combination("de")
+    c = _load_combination("de")
     assert (c.critic_weight, c.lpp_weight, c.lm) == (0.8686, 0.9329, "de-small@b08b856611b8")
     assert (c.intercept, c.critic.revision) == (facts["intercept"], facts["critic"])
 
@@ -292,7 +292,7 @@ def test_damaged_folders_are_refused(tmp_path, name, damage):
     else:
         (folder / name).write_bytes(damage((folder / name).read_bytes()))
     with pytest.raises(DataError, match=name if name.startswith("comb") else "mine"):
-        load_combination(folder)
+        _load_combination(folder)
 
 
 def test_other_languages_and_names_are_refused(critic, tmp_path):
@@ -301,8 +301,8 @@ def test_other_languages_and_names_are_refused(critic, tmp_path):
     for call in (
         lambda: critic_metric(critic, "cs"),
         lambda: load_critic("cs"),
-        lambda: combination_metric(
-            load_combination("de"),
+        lambda: _combination_metric(
+            _load_combination("de"),
             SimpleNamespace(name="m", revision="0", language=None, signature=lambda eos: "lpp|"),
         ),
     ):
@@ -314,7 +314,7 @@ def test_other_languages_and_names_are_refused(critic, tmp_path):
 def test_a_folder_named_like_the_language_is_not_the_bundled_critic(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(bundled("critic/en"), "de")
-    assert find_critic("de") == bundled("critic/de")
+    assert _find_critic("de") == bundled("critic/de")
     assert load_critic(Path("de")).language == "en"
     with pytest.raises(DataError, match="en"):
         naturalness_metric("critic:de", "de")

@@ -16,8 +16,8 @@ from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness import lexical
 from anhelpers.naturalness.lexical import (
     MEASURES,
+    _lexical_metric,
     jackknife,
-    lexical_metric,
     lexical_table,
     words,
 )
@@ -131,7 +131,7 @@ def test_a_factor_of_mtld_ends_at_the_threshold_and_not_only_below_it():
     tokens = [word for k in (0, 18) for word in [*range(k, k + 18), *[k + 17] * 7]]
     assert lexical.mtld(tokens) == foreign(tokens).mtld()
     assert lexical.mtld(tokens) != lexical.mtld(tokens, np.nextafter(lexical.THRESHOLD, 0))
-    assert lexical_metric("mtld", "de").signature.startswith("mtld|threshold:≤0.72|tok:")
+    assert _lexical_metric("mtld", "de").signature.startswith("mtld|threshold:≤0.72|tok:")
 
 
 def test_what_is_not_defined_is_nan():
@@ -148,8 +148,8 @@ def test_wrong_arguments_are_refused():
     for call in (
         lambda: lexical.ttr("a text"),
         lambda: lexical.mattr(["a"], 0),
-        lambda: lexical_metric("ttr", "th"),
-        lambda: lexical_metric("matr", "de"),
+        lambda: _lexical_metric("ttr", "th"),
+        lambda: _lexical_metric("matr", "de"),
     ):
         with pytest.raises((DataError, UnknownName)):
             call()
@@ -235,7 +235,7 @@ def test_the_table_is_tidy_with_intervals_by_documents():
 
 
 def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
-    metric = lexical_metric("ttr", "de")
+    metric = _lexical_metric("ttr", "de")
     for level in ("corpus", "segment-mean", "both"):
         table = system_rows(corpus(), [metric], level)
         assert table[["system", "level", "value", "n"]].values.tolist() == [

@@ -18,8 +18,8 @@ from anhelpers.data import bundled  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
 from anhelpers.naturalness.lm import (  # noqa: E402
     LanguageModel,
+    _bits_per_byte_metric,
     _windows,
-    bits_per_byte_metric,
     load_lm,
     lpp_metric,
     score_texts,
@@ -185,7 +185,7 @@ def build_nan(lm):
 @pytest.mark.verifies("Bits per byte", by="property")
 def test_bits_per_byte_are_all_bits_over_all_bytes(lm):
     texts = ["Grüße", "Der Mann sieht den Weg.", ""]
-    metric, nats = bits_per_byte_metric(lm), -score_texts(lm, texts[:2], eos=True).total
+    metric, nats = _bits_per_byte_metric(lm), -score_texts(lm, texts[:2], eos=True).total
     # ü and ß are two bytes each
     wanted = [*(nats / np.log(2) / [7, 23]), np.nan]
     assert metric.score_segments(texts) == pytest.approx(wanted, nan_ok=True)
@@ -203,7 +203,7 @@ def test_bits_per_byte_are_the_loss_that_transformers_computes(lm):
     with torch.inference_mode():
         loss = lm.model(input_ids=x, labels=x).loss.item() * (x.shape[1] - 1)
     wanted = loss / np.log(2) / len(text.encode())
-    assert bits_per_byte_metric(lm).score_corpus([text]) == pytest.approx(wanted, rel=1e-5)
+    assert _bits_per_byte_metric(lm).score_corpus([text]) == pytest.approx(wanted, rel=1e-5)
 
 
 # -- bundled models ----------------------------------------------------------------------------------------------------

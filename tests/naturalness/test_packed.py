@@ -76,7 +76,7 @@ def test_the_numbers_are_those_of_texts_read_alone(lm):
         np.testing.assert_allclose(shared.mean, alone.mean, rtol=0, atol=2e-6)
         assert (shared.tokens == alone.tokens).all()
         assert (shared.windowed == alone.windowed).all()
-    assert packed.shares(lm, 64, 256) == MODELS[lm.name][2]
+    assert packed._shares(lm, 64, 256) == MODELS[lm.name][2]
 
 
 @pytest.mark.verifies(
@@ -149,7 +149,7 @@ def test_a_node_sees_its_own_prefix_and_nothing_else(texts):
 def test_packs_hold_each_text_once_and_fit_the_budget(texts, budget, always):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packed, "TOKENS_PER_ROW", 20)
-        patch.setattr(packed, "shares", lambda *a: True)
+        patch.setattr(packed, "_shares", lambda *a: True)
         lm = LanguageModel(None, None, "none", "0", "float32", "cpu", 0, 64)
         found = list(packed.packs(lm, texts, budget, always))
         assert not list(packed.packs(lm, texts, budget, False))
