@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__
 
 COMMANDS = {
-    "check": "report what is installed and how to install the rest; or what made a result",
+    "check": "report what is installed and how to install the rest; or the origin of a result",
     "data": "list the data sets with their licence and place, or download some",
     "run": "execute notebooks; write them with their outputs, and an offline page of each",
     "site": "one offline folder from the executed notebooks",

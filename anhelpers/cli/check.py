@@ -1,4 +1,4 @@
-"""`anhelpers check`: what is installed; of a result, what made it."""
+"""`anhelpers check`: report what is installed, or the origin of a result."""
 
 from __future__ import annotations
 

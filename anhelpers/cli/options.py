@@ -69,7 +69,7 @@ class Texts:
             test = load(self.data, self.language_pair)
         else:
             test = read_plain(
-                self.sources, self.references, files, self.language_pair, docs=self.docs
+                self.sources or "", self.references, files, self.language_pair, docs=self.docs
             )
         mine, more = _split_kinds(self.mine)
         joined = add_systems(test, mine) if mine else test

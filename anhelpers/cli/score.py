@@ -96,7 +96,8 @@ def _read(request: Request) -> _Texts:
     _, test = request.texts.read()
     compared, copies = request.texts.selected(check_systems(test)), test.copies
     kept = {*compared.systems, *({*copies} - {*request.texts.exclude})}
-    systems = {s: hyps for s, hyps in test.systems.items() if s in kept} | compared.systems
+    systems = {s: hyps for s, hyps in test.systems.items() if s in kept}
+    systems |= compared.systems
     kinds = {**dict.fromkeys(copies, "human"), **compared.categories}
     kinds = {s: kinds[s] for s in systems}
     return _Texts(compared, replace(compared, refs=test.refs, systems=systems, categories=kinds))

@@ -96,7 +96,7 @@ def _from_models(request: Request) -> Xmi | XmiPerChar:
     if len(srcs) != len(trgs):
         raise DataError(f"got {len(trgs)} lines, expected {len(srcs)} as in -s.", request.targets)
     src_lang, _, trg_lang = (request.language_pair or "").partition("-")
-    codes = {"src_lang": src_lang or None, "trg_lang": trg_lang or None}
+    codes: dict[str, Any] = {"src_lang": src_lang or None, "trg_lang": trg_lang or None}
     mt, lm = load_mt(request.mt, **codes), load_q_lm(request.lm, **codes)
     how = _how(request, _lines(request.docs, len(trgs)))
     return xmi_from_models(mt, lm, srcs, trgs, per_char=request.per_char, **how).found
