@@ -15,7 +15,7 @@ from types import ModuleType
 _EXTRAS = {
     "neural": "torch transformers comet huggingface_hub tokenizers safetensors",
     "notebooks": "jupyter_client papermill nbconvert nbformat traitlets latex2mathml krippendorff",
-    "cluster": "dask distributed dask_jobqueue",
+    "cluster": "dask distributed",
     "theory": "cvxpy",
 }
 """Extra → the modules that it installs."""
