@@ -144,13 +144,13 @@ def load_tokenizer(place: Place) -> Any:
     auto = need("transformers", "loading a tokenizer").AutoTokenizer
 
     def load(given: dict) -> Any:
-        given = {"trust_remote_code": False, **given}
         try:
-            return auto.from_pretrained(place.address, **given)
+            return auto.from_pretrained(place.address, trust_remote_code=False, **given)
         except ImportError as error:  # the conversion to a fast one needs a matching protobuf
             if "protobuf" not in str(error).lower():
                 raise
-            return auto.from_pretrained(place.address, use_fast=False, **given)
+            given = {"use_fast": False, **given}
+            return auto.from_pretrained(place.address, trust_remote_code=False, **given)
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")

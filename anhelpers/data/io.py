@@ -164,6 +164,8 @@ def read_table(
     if twice := [name for name in columns if header.count(name) > 1]:
         raise DataError(f"got column {twice[0]} twice. Rename one.", path, 1)
 
+    header = [n if header.index(n) == i else f"{n}.{i}" for i, n in enumerate(header)]
+
     def rows() -> Iterator[tuple[int, int]]:
         """(line, number of cells) of each row below the header."""
         reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, **layout)
@@ -308,6 +310,15 @@ def atomic_file(path: str | PathLike) -> Iterator[Path]:
         if not direct:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
+
+
+def make_folder(folder: str | PathLike) -> Path:
+    """Create a folder and its parents, unless it exists; a DataError if that fails."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be created ({error.strerror}).", folder) from error
+    return Path(folder)
 
 
 def suffix_of(path: str | PathLike) -> str:

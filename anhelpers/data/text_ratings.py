@@ -23,7 +23,7 @@ from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
 from .candidates import read_candidate_file, read_candidates
 from .fetch import bundled
-from .lines import csv_number, lines_of, read_bytes
+from .io import decode, read_bytes, split_lines
 from .schema import CandidateSet, TestSet
 from .sets import CANDIDATES, SETS, TEACHING, load, load_candidates, own_file, teaching_set
 
@@ -102,7 +102,7 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
         raise DataError(f"has no ratings of its texts; that takes {WANTED}.", place)
     test, cands = _own(place) if entry is None else (load(name), load_candidates(name))
     data = read_bytes(file)
-    rows, passes = _rows(lines_of(data, file), file)
+    rows, passes = _rows(split_lines(decode(data, file)), file)
     ids, segment, texts = _rated_texts(test, cands, rows, file)
     keys = list(zip(segment, ids, strict=True))
     missing = [(key, one) for key in keys for one in passes if (*key, one) not in rows]
@@ -184,11 +184,12 @@ def _rows(
             raise DataError(
                 f"{key[1]} of segment {key[0]} has a second rating in {key[2]}.", file, number
             )
-        scores = [
-            csv_number(cell, axis, file, number) for axis, cell in zip(AXES, cells[3:], strict=True)
-        ]
-        if max(scores) > 100:
-            raise DataError(f"{max(scores):g} is no rating; they go from 0 to 100.", file, number)
+        try:
+            scores = [float(cell) for cell in cells[3:]]
+        except ValueError:
+            scores = [-1.0]
+        if not all(0 <= score <= 100 for score in scores):
+            raise DataError(f"got {cells[3:]}, expected ratings from 0 to 100.", file, number)
         rows[key] = scores[0], scores[1]
     if not rows:
         raise DataError("this table has no rows.", file)

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 from .. import checks
 from ..accuracy.surface import surface
 from ..data.fetch import bundled
-from ..data.lines import csv_number, csv_rows, read_lines
+from ..data.io import read_lines, read_table
 from ..data.sets import find_file
 from ..errors import DataError
 from ..stats import correlation_p, pearson
@@ -344,25 +344,19 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
 
 def _bundled_table(name: str, header: tuple[str, ...]) -> pd.DataFrame:
     """direction, src, trg and numbers, from a table that comes with the package."""
-    import pandas as pd
 
-    path = bundled(name)
-    rows = [
-        cells[:3] + [csv_number(cell, "value", path, line, least=-math.inf) for cell in cells[3:]]
-        for line, cells in csv_rows(path, header)
-    ]
-    return pd.DataFrame(rows, columns=list(header))
+    columns = dict.fromkeys(header[:3], str) | dict.fromkeys(header[3:], float)
+    return read_table(bundled(name), columns)[list(header)]
 
 
 def _values(path: Path, by: str) -> dict[tuple[str, ...], float]:
     """The values of a file, by (language,) or (source, target)."""
     header = ("src", "tgt", "value") if by == "both" else ("lang", "value")
-    values: dict[tuple[str, ...], float] = {}
-    for line, (*key, cell) in csv_rows(path, header):
-        if tuple(key) in values:
-            raise DataError(f"{'-'.join(key)} is listed twice; keep one row.", path, line)
-        values[tuple(key)] = csv_number(cell, "value", path, line, least=-math.inf)
-    return values
+    table = read_table(path, dict.fromkeys(header[:-1], str) | {"value": float})
+    keys = list(zip(*(table[name] for name in header[:-1]), strict=True))
+    if len(set(keys)) < len(keys) or table["value"].isna().any():
+        raise DataError("expected one value for each language or direction.", path)
+    return dict(zip(keys, table["value"].tolist(), strict=True))
 
 
 def _directions(path: Path) -> list[tuple[str, str]]:
