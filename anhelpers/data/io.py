@@ -157,7 +157,7 @@ def read_table(
     first = text.partition("\n")[0]
     separator = "\t" if suffix_of(path) == ".tsv" or "\t" in first else ","
     layout: dict[str, Any] = {"quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE}
-    header = list(names or next(csv.reader([first], delimiter=separator, **layout), ()))
+    header = list(names or next(csv.reader([first.replace("\r", " ")], delimiter=separator, **layout), ()))
     if missing := [name for name in columns if name not in header and name not in optional]:
         found = ", ".join(header)
         raise DataError(f"missing column {', '.join(missing)}; found: {found:.80}.", path, 1)
@@ -168,7 +168,8 @@ def read_table(
 
     def rows() -> Iterator[tuple[int, int]]:
         """(line, number of cells) of each row below the header."""
-        reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator, **layout)
+        plain = io.StringIO(text.replace("\r", " "), newline="\n")
+        reader = csv.reader(plain, delimiter=separator, **layout)
         filled = (cells for cells in reader if cells[1:] or any(map(str.strip, cells)))
         return islice(((reader.line_num, len(cells)) for cells in filled), names is None, None)
 
