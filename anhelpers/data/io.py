@@ -157,7 +157,9 @@ def read_table(
     first = text.partition("\n")[0]
     separator = "\t" if suffix_of(path) == ".tsv" or "\t" in first else ","
     layout: dict[str, Any] = {"quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE}
-    header = list(names or next(csv.reader([first.replace("\r", " ")], delimiter=separator, **layout), ()))
+    header = list(
+        names or next(csv.reader([first.replace("\r", " ")], delimiter=separator, **layout), ())
+    )
     if missing := [name for name in columns if name not in header and name not in optional]:
         found = ", ".join(header)
         raise DataError(f"missing column {', '.join(missing)}; found: {found:.80}.", path, 1)
