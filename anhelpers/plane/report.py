@@ -126,7 +126,7 @@ def write_report(
         "n_segments": n_segments,
         "n_draws": n_draws,
         "seed": seed,
-        "marks": [*dict.fromkeys(sentence for own in marks for sentence in own)],
+        "marks": [*dict.fromkeys(s for own in marks for s in own if "left out" not in s)],
         "unnamed": sorted(unnamed),
         "keys": keys,
         "made_by": made_by(),
