@@ -1,6 +1,7 @@
 # The front door: public names and their modules; read by editors, mypy and `__init__.py`.
 
 from . import accuracy as accuracy
+from . import bootstrap as bootstrap
 from . import candidates as candidates
 from . import charts as charts
 from . import checks as checks
@@ -10,7 +11,6 @@ from . import divergences as divergences
 from . import exact as exact
 from . import fan as fan
 from . import frontier as frontier
-from . import intervals as intervals
 from . import mqm as mqm
 from . import naturalness as naturalness
 from . import notebooks as notebooks
@@ -20,6 +20,7 @@ from . import stats as stats
 from . import translation as translation
 from . import widgets as widgets
 from . import xmi as xmi
+from .bootstrap import bootstrap_means as bootstrap_means
 from .charts.correlation import plot_local_correlation as plot_local_correlation
 from .charts.curve import plot_curve as plot_curve
 from .charts.curve import plot_gap as plot_gap
@@ -56,7 +57,6 @@ from .errors import DataError as DataError
 from .estimate import Estimate as Estimate
 from .frontier import oracle_curve as oracle_curve
 from .frontier import pareto_mask as pareto_mask
-from .intervals import bootstrap_means as bootstrap_means
 from .metrics import Metric as Metric
 from .mqm import score_ratings as score_ratings
 from .naturalness.critic import explain as explain

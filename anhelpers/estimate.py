@@ -28,7 +28,7 @@ class Estimate:
         Sample size, in units such as "segments", in so many resampled clusters such as "documents"; 0 documents if
         the units were taken as independent. Of two samples, those of q; 0 if q is known exactly.
     n_effective : float
-        Number of clusters of equal size with the same information (`intervals.effective`).
+        Number of clusters of equal size with the same information (`bootstrap.effective`).
     also, left_out : tuple, int
         More counts, as ((2, "raters"),), and missing values.
     unit, signature : str

@@ -9,6 +9,7 @@ from math import exp, sqrt
 
 import numpy as np
 
+from anhelpers.bootstrap import effective, student
 from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
 from anhelpers.divergences.mmd import mmd2, permutation_test, rbf
@@ -22,7 +23,6 @@ from anhelpers.divergences.processes import (
 )
 from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
 from anhelpers.estimate import Estimate
-from anhelpers.intervals import effective, student
 from anhelpers.naturalness.lexical import MEASURES, jackknife
 from anhelpers.naturalness.lpp import lpp_distance
 

@@ -8,12 +8,11 @@ from itertools import product
 
 import numpy as np
 
+from anhelpers.bootstrap import bootstrap_means, cluster_counts, cluster_sums, score_intervals
 from anhelpers.charts.systems import radii
-from anhelpers.intervals import bootstrap_means, score_intervals
 from anhelpers.plane import mean_axis
 from anhelpers.plane.scores import Plane
 from anhelpers.plane.table import systems_table
-from anhelpers.stats import cluster_counts, cluster_sums
 
 from .row import DOCS, DRAWS, FEW, Row
 from .worlds import KINDS, World

@@ -79,7 +79,7 @@ IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
 MODULES = [
     "stats",
-    "intervals",
+    "bootstrap",
     "frontier",
     "fan",
     "mqm",
@@ -110,8 +110,8 @@ MODULES = [
 NOT_QUANTITIES = {
     "frontier": "held_betas",
     "accuracy.ngrams": "matches_by_sorting",
-    "intervals": "few_clusters tell_few",
-    "stats": "check_draws clusters_of mean_ranks",
+    "bootstrap": "clusters_of few_clusters note_few_draws",
+    "stats": "mean_ranks",
     "mqm": "base_system category_table choose_scheme domain_of load_scheme marked_example marks_table rater_notes "
     "rating_human",
     "classroom": "check holds draw_sheet invented_class one_of_each plane_claim plane_notes "

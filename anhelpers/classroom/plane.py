@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from ..bootstrap import FEWEST, bootstrap_means, few_clusters
 from ..data.schema import CandidateSet, systems_of
 from ..errors import DataError
-from ..intervals import FEWEST, bootstrap_means, few_clusters
 from .ratings import ClassRatings
 from .sheet import SCALE
 

@@ -15,12 +15,11 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import cluster_sums, effective, few_clusters, resamples, score_intervals, student
 from ..data.io import read_table
 from ..data.text_ratings import TextRatings, load_ratings, ratings_beside
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import effective, few_clusters, score_intervals, student
-from ..stats import cluster_sums, resamples
 from .sheet import COLUMNS, CRITERIA, SCALE, Cell, Sheet
 
 _LEVELS = ("nominal", "ordinal", "interval")

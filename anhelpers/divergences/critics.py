@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import few_clusters
 from .samples import TAIL, Chance, along_a_line, resampled
 
 

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from scipy.special import erf, gammaln, hyp1f1, ndtr, owens_t
 
 from .. import checks
+from ..bootstrap import student
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import student
 from .critics import power_mean, power_mean_se
 from .samples import PairSums, pair_noise, spread_rows
 

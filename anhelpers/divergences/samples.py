@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import LEVEL, effective, few_clusters, moves_variance, note_few_draws, student
 from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import LEVEL, effective, few_clusters, moves_variance, student, tell_few
 from . import pmf
 
 TAIL = (1 - LEVEL) / 2
@@ -60,7 +60,7 @@ def against_chance(
     plain : (B,) estimates in draws from the two samples themselves. se : standard error. n : effective number of texts.
     """
     null = sizes(0.0)
-    tell_few(len(null))
+    note_few_draws(len(null))
     p = (1 + int((null >= value * (1 - 1e-12)).sum())) / (1 + len(null))
     low = truth(_crossing(value, sizes)) if p <= TAIL else 0.0
     reach = float(student(value, se, n)[1]) if np.isfinite(se) else value

@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..bootstrap import bootstrap_means, clusters_of
 from ..data.mqm_tables import Scheme, Weights
 from ..data.ratings import Ratings
 from ..divergences.processes import folded_norm
 from ..divergences.samples import along_a_line
 from ..errors import DataError
-from ..intervals import bootstrap_means
-from ..stats import clusters_of
 from .scores import KINDS, MqmScores
 
 _ENDS = (0.025, 0.975)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..bootstrap import bootstrap_means, clusters_of, few_clusters, student
 from ..errors import DataError
-from ..intervals import bootstrap_means, few_clusters, student
-from ..stats import clusters_of
 from .scores import KINDS, MqmScores
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
 
     Returns
     -------
-    DataFrame of system, n_segments, n_raters, n_docs, n_effective (`intervals.effective` documents); penalty,
+    DataFrame of system, n_segments, n_raters, n_docs, n_effective (`bootstrap.effective` documents); penalty,
     penalty_low, penalty_high and so on, MQM points per segment, lower is better; the same with _same_raters;
     resampled ("documents and raters"; without raters if one rater saw all of a system; "" without an interval);
     n_effective_raters; unit; signature. A system is averaged over the segments that were rated for it. There is no

@@ -24,11 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import bootstrap_means
 from ..data.fetch import bundled
 from ..data.languages import short_code
 from ..errors import DataError, UnknownName
 from ..estimate import Estimate
-from ..intervals import bootstrap_means
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note, progress
 from ..stats import mean_ranks

@@ -9,10 +9,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import clusters_of
 from ..data.schema import TestSet
 from ..divergences.samples import kl_from_logprobs
 from ..estimate import Estimate
-from ..stats import clusters_of
 from .lm import LanguageModel, lpp_metric, score_texts
 
 

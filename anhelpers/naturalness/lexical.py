@@ -17,12 +17,11 @@ import numpy as np
 
 from .. import __version__, checks
 from .._numba import compiled
+from ..bootstrap import clusters_of, effective, student
 from ..data.languages import short_code, spaced
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..intervals import effective, student
 from ..metrics import Asked, Metric
-from ..stats import clusters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -322,7 +321,7 @@ def lexical_table(test: TestSet, measures: Sequence[str] = tuple(MEASURES)) -> p
 
     Returns
     -------
-    DataFrame: system, measure, value, se, low, high (95 %, Student's t in `intervals.effective` documents by their
+    DataFrame: system, measure, value, se, low, high (95 %, Student's t in `bootstrap.effective` documents by their
     words), n_tokens, n_types, n_docs, unit, direction, signature.
     """
     import pandas as pd

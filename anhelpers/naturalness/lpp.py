@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import clusters_of, few_clusters, moves_variance, student
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import few_clusters, moves_variance, student
 from ..metrics import LPP_DISTANCE, Asked, Metric
-from ..stats import clusters_of
 
 if TYPE_CHECKING:
     from .lm import LanguageModel
@@ -89,7 +88,7 @@ def lpp_distance(
     """D(Q, R) = |LPP(Q) - LPP(R)| of a system's outputs and monolingual text.
 
     The error is that of the documents' sums (linearised), since texts of a document share topic and style; the interval
-    is Student's t with Welch's degrees of freedom in `intervals.effective` documents.
+    is Student's t with Welch's degrees of freedom in `bootstrap.effective` documents.
 
     Parameters
     ----------

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import bootstrap_means, clusters_of, effective, few_clusters, student
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import bootstrap_means, effective, few_clusters, student
-from ..stats import clusters_of, pearson, spearman
+from ..stats import pearson, spearman
 from .local import correlation_gap, correlations
 from .rated import RatedMetrics, plane_of_scores, shared_sources
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..intervals import score_intervals
+from ..bootstrap import cluster_sums, clusters_of, resamples, score_intervals
 from ..mqm import KINDS as MARKS
 from ..mqm import MqmScores
-from ..stats import cluster_sums, clusters_of, pearson, resamples
+from ..stats import pearson
 from .agreement import (
     BETWEEN,
     KINDS,

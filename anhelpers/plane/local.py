@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..bootstrap import Score, cluster_sums, resamples, score_intervals
 from ..errors import DataError
 from ..frontier import OracleCurve, hulls, line_distances
-from ..intervals import Score, score_intervals
-from ..stats import cluster_sums, p_value, pearson, resamples, spearman
+from ..stats import p_value, pearson, spearman
 from .scores import Plane
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def correlations(
 ) -> np.ndarray:
     """(W, 3) Pearson's r of the two axes with its 95 % interval, among some systems each, held fixed.
 
-    Documents are resampled (`intervals.score_intervals`): the scores' errors pull each r towards 0, and that of a draw
+    Documents are resampled (`bootstrap.score_intervals`): the scores' errors pull each r towards 0, and that of a draw
     twice, so that the middle of the draws is not where r is; each end is the farther of the studentised and Student's.
 
     Parameters

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
+from ..bootstrap import BLOCK, cluster_sums
 from ..errors import DataError
-from ..stats import BLOCK, cluster_sums, holm
+from ..stats import holm
 from .scores import AXES, Axis, Plane
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import Resamples, cluster_sums, clusters_of, resampled_sums, resamples
 from ..errors import DataError
-from ..stats import Resamples, cluster_sums, clusters_of, resampled_sums, resamples
 
 AXES = ("accuracy", "naturalness")
 COPY, OF_REFERENCE = "copy of ", "copy of the reference "

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
+from ..bootstrap import (
+    FEWEST,
+    Resamples,
+    cluster_sums,
+    effective,
+    few_clusters,
+    resamples,
+    score_intervals,
+    student,
+)
 from ..errors import DataError
 from ..frontier import OracleCurve
-from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
-from ..stats import Resamples, cluster_sums, pearson, resamples
+from ..stats import pearson
 from .scores import AXES, Plane
 
 if TYPE_CHECKING:
@@ -36,9 +45,9 @@ def systems_table(
 
     Returns
     -------
-    system, category; accuracy and naturalness, each with _low, _high, _se (`intervals.score_intervals`, the ends cut
+    system, category; accuracy and naturalness, each with _low, _high, _se (`bootstrap.score_intervals`, the ends cut
     off at what is possible: `Axis.bounds`, in `attrs["bounds"]` too, for the ellipses); correlation : of the two in
-    the draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these give the
+    the draws; n (segments), n_docs and n_effective (`bootstrap.effective`) of this system, so that these give the
     error ellipse; resampled : "documents", or "segments" where there is one document, or none is known; outside :
     "", or why it is not compared (`Plane.outside`); pareto : no compared system is at least as good on both axes
     and better on one (never for a control or a near-copy); pareto_probability : share of the draws in which this

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..bootstrap import bootstrap_means
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import bootstrap_means
 from .measure import SENTENCE, xmi
 from .results import Xmi, bits
 from .scores import UNITS, in_bits

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import MeanInterval, Score, bootstrap_means, clusters_of
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import MeanInterval, Score, bootstrap_means
-from ..stats import clusters_of
 from .results import Xmi, XmiPerChar, bits
 from .scores import Tokens, in_bits, same_tokens, token_counts
 

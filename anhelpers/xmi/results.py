@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..bootstrap import MeanInterval, few_clusters
 from ..estimate import Estimate
-from ..intervals import MeanInterval, few_clusters
 
 
 def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -> list[Estimate]:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import student
 from ..data.io import read_table
 from ..data.sets import bundled
 from ..errors import DataError
 from ..estimate import Estimate
-from ..intervals import student
 from .measure import SENTENCE, pointwise_xmi
 from .models import xmi_from_models
 from .scores import UNITS

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 import anhelpers as an
+from anhelpers.bootstrap import bootstrap_means
 from anhelpers.data.sets import load_mono, minimal_pairs, ratings_file
 from anhelpers.data.text_ratings import (
     RATED,
@@ -20,7 +21,6 @@ from anhelpers.data.text_ratings import (
     ratings_beside,
 )
 from anhelpers.estimate import Estimate
-from anhelpers.intervals import bootstrap_means
 from anhelpers.plane import distinct_systems, metric_against, metric_axis, plane_of, within_sources
 from anhelpers.scoring import score_all
 from anhelpers.stats import share_interval, spearman

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import METRICS, surface_metric
+from anhelpers.bootstrap import cluster_sums
 from anhelpers.errors import DataError
 from anhelpers.fan import expected_at, expected_curves
 from anhelpers.frontier import oracle_curve, pareto_mask
-from anhelpers.stats import cluster_sums
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))
 bounded = settings(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import rankdata
 
+from anhelpers.bootstrap import bootstrap_means
 from anhelpers.data.ratings import read_ratings
 from anhelpers.errors import DataError
-from anhelpers.intervals import bootstrap_means
 from anhelpers.mqm import KINDS, MqmScores, adjust_raters, rater_notes, score_ratings, system_table
 from anhelpers.mqm.table import _scaled
 from anhelpers.plane import rated_plane

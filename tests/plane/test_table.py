@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sacrebleu.significance import PairedTest
 from scipy.stats import multivariate_normal
 
-from anhelpers import stats
+from anhelpers import bootstrap
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.charts.systems import error_ellipses
 from anhelpers.data import TestSet
@@ -89,8 +89,8 @@ def test_both_axes_and_all_systems_share_the_resampled_documents(random_plane):
 def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monkeypatch):
     """What is too large for memory is made a few draws at a time, and the numbers stay the same."""
     plane, n = random_plane(), 300
-    monkeypatch.setattr(stats, "BLOCK", 64)
-    few = stats.resamples(plane.clusters, n, np.random.default_rng(1))
+    monkeypatch.setattr(bootstrap, "BLOCK", 64)
+    few = bootstrap.resamples(plane.clusters, n, np.random.default_rng(1))
     assert len([*few.blocks()]) > 10
     kept = np.concatenate([block for _, block in few.blocks()])
     assert (kept.sum(1) == few.n_clusters).all()
@@ -110,9 +110,9 @@ def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monke
 
 def test_draws_by_segment_come_in_parts_that_fit_the_memory_where_documents_are_long(monkeypatch):
     docs, rng = np.arange(90) // 30, np.random.default_rng(1)
-    drawn = stats.resamples(docs, 40, rng)
+    drawn = bootstrap.resamples(docs, 40, rng)
     whole = np.concatenate([counts for _, counts in drawn.by_segment()])
-    monkeypatch.setattr(stats, "BLOCK", 900)
+    monkeypatch.setattr(bootstrap, "BLOCK", 900)
     parts = [*drawn.by_segment()]
     assert [rows for rows, _ in parts] == [slice(i, i + 10) for i in range(0, 40, 10)]
     assert all(counts.size <= 900 for _, counts in parts)

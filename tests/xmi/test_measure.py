@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from scipy.stats import entropy as scipy_entropy
 
+from anhelpers.bootstrap import bootstrap_means
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.intervals import bootstrap_means
 from anhelpers.xmi import (
     per_character,
     pointwise_xmi,

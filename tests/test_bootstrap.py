@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anhelpers.accuracy.surface import surface_metric
+from anhelpers.bootstrap import (
+    FEWEST,
+    bootstrap_means,
+    cluster_counts,
+    cluster_sums,
+    effective,
+    few_clusters,
+    resampled_sums,
+    score_intervals,
+)
 from anhelpers.errors import DataError
-from anhelpers.intervals import FEWEST, bootstrap_means, effective, few_clusters, score_intervals
-from anhelpers.stats import cluster_counts, cluster_sums, resampled_sums
 
 
 def test_each_resample_draws_as_many_clusters_as_there_are():
@@ -51,15 +59,17 @@ def test_columns_of_a_draw_are_paired():
 
 
 @pytest.mark.parametrize(
-    ("x", "docs", "words"),
+    ("x", "docs"),
     [
-        ([[1.0], [np.inf]], [0, 1], "numbers"),
-        ([[1.0], [2.0]], [0, 0], "1 cluster"),
-        ([[1.0]], [0, 1], "lengths differ"),
+        ([[1.0], [np.inf]], [0, 1]),
+        ([[1.0], [2.0]], [0, 0]),
+        ([[1.0]], [0, 1]),
+        ([[np.nan]] * 2, [0, 1]),
     ],
+    ids=["infinite", "one cluster", "lengths", "missing"],
 )
-def test_bad_input_is_one_sentence(x, docs, words):
-    with pytest.raises(DataError, match=words):
+def test_bad_input(x, docs):
+    with pytest.raises(DataError):
         bootstrap_means(x, docs, np.random.default_rng(0))
 
 
@@ -72,8 +82,6 @@ def test_a_missing_value_is_left_out_of_its_own_column():
     alone = {tuple(v) for v in m.draws.round(9).tolist()}
     assert all(b in (5.0, 1.0) or 1 < b < 5 or np.isnan(b) for _, b in alone)
     assert (m.low <= m.mean).all()
-    with pytest.raises(DataError, match="some in each column"):
-        bootstrap_means([[np.nan], [np.nan]], range(2), np.random.default_rng(0))
 
 
 def test_one_cluster_behind_a_column_gives_no_interval():
@@ -247,12 +255,8 @@ def test_what_does_not_vary_has_an_interval_of_no_width():
 def test_one_long_document_counts_for_nearly_all():
     assert effective([97, 1, 1, 1]) == pytest.approx(100**2 / (97**2 + 3))
     assert few_clusters(8) == ""
-    told = "20 documents, some so long that all count like 1.5, are few: the intervals may be far too short or far too "
-    assert few_clusters(20, counting=float(effective([80, *[1] * 19]))) == told + "long."
-    told = (
-        "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may be"
-    )
-    assert few_clusters(4, "raters", 2.5).startswith(told)
+    assert "1.5" in few_clusters(20, counting=float(effective([80, *[1] * 19])))
+    assert "2.5" in few_clusters(4, "raters", 2.5)
 
 
 def test_a_hundred_thousand_segments_take_no_more_memory_than_a_block_of_draws():

@@ -1,0 +1,502 @@
+"""Confidence intervals: a studentised bootstrap over documents (or segments), with the same draws for all scores.
+
+A score is a function of counts that add up over documents: a mean is a sum over a size, a corpus score a function of
+summed counts. Each draw is measured in its own standard error, because a draw that lacks the long tail of a score also
+underestimates its error. Plain percentiles ignore that and miss too often, on one side (Efron and Tibshirani 1993, ch.
+12; Davison and Hinkley 1997, ch. 5). `docs/calibration.md` has the measured coverage.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import checks
+from ._numba import compiled
+from .errors import DataError
+from .estimate import Estimate
+from .progress import note_once
+
+LEVEL = 0.95
+FEWEST, FARTHEST = 8, 2.0
+"""Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away."""
+_FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
+_STEP, _STEP_OF = 1e-4, 1e-2  # steps of differences: shares of a sum, and of the error of a score
+_NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none but rounding
+BLOCK = 2**23
+"""How many numbers of draws × clusters are in memory at a time: 64 MB, and as much of what is made of them."""
+
+Score = Callable[[np.ndarray], np.ndarray]
+"""(..., S) sums -> (...) scores."""
+
+
+def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
+    """(n,) units of resampling: documents, or single segments if there is one document only.
+
+    >>> clusters_of(["a", "a", "b"]).tolist(), clusters_of(["a", "a", "a"]).tolist()
+    (['a', 'a', 'b'], [0, 1, 2])
+    """
+    docs = np.asarray(docs)
+    return docs if len(set(docs.tolist())) > 1 else np.arange(len(docs))
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """B resamples of M clusters, made block by block: memory does not grow with B × M.
+
+    Parameters
+    ----------
+    n_draws, n_clusters : int
+        B and M.
+    index : array
+        (n,) cluster 0..M-1 of each segment.
+    """
+
+    n_draws: int
+    n_clusters: int
+    index: np.ndarray = field(repr=False)
+    _rng: np.random.Generator = field(repr=False)
+    _kept: list[np.ndarray] = field(default_factory=list, repr=False)
+
+    def __len__(self) -> int:
+        return self.n_draws
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (draws, (b, M) how often each cluster is drawn in them); the same numbers every time."""
+        if self._kept:
+            yield slice(0, self.n_draws), self._kept[0]
+            return
+        rng, step = copy.deepcopy(self._rng), max(1, BLOCK // self.n_clusters)
+        for start in range(0, self.n_draws, step):
+            rows = slice(start, min(start + step, self.n_draws))
+            yield rows, _draw(rng, rows.stop - start, self.n_clusters)
+
+    def by_segment(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield (draws, (b, n) how often each segment is drawn in them), BLOCK numbers at a time."""
+        n = len(self.index)
+        alone = self.n_clusters == n and bool((self.index == np.arange(n)).all())
+        step = max(1, BLOCK // n)
+        for rows, counts in self.blocks():
+            for start in range(rows.start, rows.stop, step):
+                some = counts[start - rows.start : start - rows.start + step]
+                drawn = some if alone else some.take(self.index, axis=1)
+                yield slice(start, start + len(some)), drawn
+
+
+def resamples(clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator) -> Resamples:
+    """Draw M clusters with replacement, B times.
+
+    Parameters
+    ----------
+    clusters : sequence
+        (n,) cluster of each segment.
+    n_draws : int
+        B, at least 1.
+    """
+    n_draws = checks.whole("n_draws", n_draws)
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
+    m = int(index.max()) + 1
+    if n_draws * m > BLOCK:
+        return Resamples(n_draws, m, index, np.random.default_rng(rng.integers(2**63)))
+    return Resamples(n_draws, m, index, rng, [_draw(rng, n_draws, m)])
+
+
+def cluster_counts(
+    clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """(B, M) how often each of M clusters is drawn in each resample, and (n,) the cluster of each segment."""
+    drawn = resamples(clusters, n_draws, rng)
+    return np.concatenate([counts for _, counts in drawn.blocks()]), drawn.index
+
+
+def _draw(rng: np.random.Generator, n_draws: int, m: int) -> np.ndarray:
+    drawn = rng.integers(0, m, size=(n_draws, m))
+    _count_rows(drawn)
+    return drawn
+
+
+@compiled
+def _count_rows(drawn: np.ndarray) -> None:
+    """Replace (B, M) numbers 0..M-1 by how often each occurs in its row, in place to save allocations."""
+    for row in drawn:
+        counts = np.zeros_like(row)
+        for cluster in row:
+            counts[cluster] += 1
+        row[:] = counts
+
+
+def cluster_sums(x: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """(M, ...) sums over the segments of each cluster, from (n, ...) values and (n,) clusters 0..M-1."""
+    order, m = np.argsort(index, kind="stable"), int(index.max()) + 1
+    ordered = x if (np.diff(order) == 1).all() else x[order]
+    if m == len(x):  # each segment by itself
+        return ordered
+    return np.add.reduceat(ordered, np.searchsorted(index[order], np.arange(m)), axis=0)
+
+
+def resampled_sums(counts: np.ndarray, *sums: np.ndarray) -> list[np.ndarray]:
+    """(B, C) float64 sums of the drawn clusters, for each of several (M, C) sums.
+
+    Whole numbers whose sums stay below 2²⁴ are added in float32, which is twice as fast and just as exact.
+
+    Parameters
+    ----------
+    counts : array
+        (B, M) how often each cluster is drawn.
+    sums : arrays
+        (M, C) sums of each cluster.
+    """
+    drawn = int(counts.sum(1).max())
+
+    def kind(s: np.ndarray) -> type[np.float32] | type[np.float64]:
+        whole = np.issubdtype(s.dtype, np.integer) and s.size
+        exact = whole and drawn * max(int(s.max()), -int(s.min())) < 2**24
+        return np.float32 if exact else np.float64
+
+    kinds = [kind(s) for s in sums]
+    times: dict[type, np.ndarray] = {k: counts.astype(k) for k in set(kinds)}
+    found = (times[k] @ s.astype(k, copy=False) for k, s in zip(kinds, sums, strict=True))
+    return [s.astype(np.float64, copy=False) for s in found]
+
+
+@dataclass(frozen=True)
+class MeanInterval:
+    """Means of C columns over n segments with 95 % intervals and standard errors, from the same draws.
+
+    Parameters
+    ----------
+    mean, low, high, se : array
+        (C,) in the unit of the column; all but the mean are nan if one document has all numbers.
+    n : array
+        (C,) number of segments of each mean.
+    n_clusters : int
+        Number of resampled documents.
+    level : float
+        Level of the interval, in (0, 1).
+    draws : array
+        (B, C) bootstrap means; a row is one draw, so differences between columns are paired.
+    n_effective : array
+        (C,) `effective` documents of each mean.
+    """
+
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    se: np.ndarray
+    n: np.ndarray
+    n_clusters: int
+    level: float
+    draws: np.ndarray
+    n_effective: np.ndarray
+
+    def text(self, unit: str = "", column: int = 0, digits: int = 2) -> str:
+        """One mean as text, such as "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 documents)"."""
+        return self.estimate(column, unit=unit).text(digits)
+
+    def estimate(
+        self,
+        column: int = 0,
+        name: str = "",
+        unit: str = "",
+        *,
+        of: str = "segments",
+        signature: str = "",
+    ) -> Estimate:
+        """One of the means; `of` names what n counts, in the plural."""
+        low, high = sorted((float(self.low[column]), float(self.high[column])))
+        facts = {"se": self.se, "n_effective": self.n_effective}
+        return Estimate(
+            name,
+            float(self.mean[column]),
+            low=low,  # ends of two or three draws may have changed places
+            high=high,
+            n=int(self.n[column]),
+            of=of,
+            n_docs=self.n_clusters,
+            unit=unit,
+            signature=signature,
+            level=self.level,
+            **{key: float(values[column]) for key, values in facts.items()},
+        )
+
+
+def few_clusters(
+    n: int, what: str = "documents", counting: float | None = None, most: int = 0
+) -> str:
+    """A caution if few clusters are resampled, or few effective ones; else "".
+
+    Parameters
+    ----------
+    n, most : int
+        Number of clusters; the largest number, if it varies.
+    what : str
+        Their name in the plural.
+    counting : float, optional
+        Their `effective` number.
+
+    >>> few_clusters(3, "raters", most=4)
+    '3 to 4 raters are few: the intervals may be far too short or far too long.'
+    """
+    counting = n if counting is None else counting
+    if not counting < FEWEST:
+        return ""
+    much = "with so many ratings" if what == "raters" else "so long"
+    unequal = f", some {much} that all count like {counting:.2g}," if counting < n - 0.5 else ""
+    some = f"{n} to {most} {what}" if most > n else f"{n} {what}"
+    return f"{some}{unequal} are few: the intervals may be far too short or far too long."
+
+
+def effective(sizes: ArrayLike) -> np.ndarray:
+    """(...) number of clusters of equal size as informative as (M, ...) clusters of these sizes: 1 / Σ w².
+
+    >>> float(effective([1.0, 1, 1, 1])), float(effective([97.0, 1, 1, 1]).round(2))
+    (4.0, 1.06)
+    """
+    sizes = np.asarray(sizes, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return sizes.sum(0) ** 2 / (sizes * sizes).sum(0)
+
+
+def bootstrap_means(
+    columns: ArrayLike,
+    clusters: Sequence | np.ndarray,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+    *,
+    of: Score | None = None,
+    level: float = LEVEL,
+) -> MeanInterval:
+    """Means over segments with studentised intervals from resampled clusters.
+
+    Parameters
+    ----------
+    columns : array_like
+        (n, C) or (n,) numbers, a row per segment; all columns are resampled together. nan is a missing value: each
+        mean is over the values of its column, also in every draw. A column with values in one cluster only has no
+        interval.
+    clusters : sequence
+        (n,) cluster of each segment: its document, since segments of one are not independent, or its own id.
+    rng, n_draws, level : Generator, int, float
+        Randomness, number of resamples, level of the interval in (0, 1).
+    of : callable, optional
+        (..., C) means -> (..., K) numbers made of them, such as ratios, to be returned instead; then no value may
+        be missing.
+
+    Raises
+    ------
+    DataError
+        Unequal lengths, fewer than 2 clusters, infinite numbers, or a column without any number.
+
+    >>> bootstrap_means([0.0, 1.0, 0.0, 1.0], [0, 1, 2, 3], np.random.default_rng(0)).text("points", digits=1)
+    '0.5 points, 95 % interval -0.4 to 1.4 (n = 4 segments)'
+    """
+    x = np.asarray(columns, dtype=np.float64)
+    x = x[:, None] if x.ndim == 1 else x
+    there = ~np.isnan(x)
+    if x.ndim != 2 or np.isinf(x).any() or not there.any(0).all():
+        raise DataError(f"columns must be (segments, columns), finite, none empty; got {x.shape}.")
+    checks.same_length(columns=x, clusters=clusters)
+    counts = resamples(clusters, n_draws, rng)
+    if (m := counts.n_clusters) < 2:
+        raise DataError(f"got {m} cluster, expected at least 2. Resample segments instead.")
+    sums = cluster_sums(np.stack([np.where(there, x, 0.0), there], axis=2), counts.index)
+    sizes, mean = sums[:, :, 1], np.nanmean(x, 0)
+    if of is not None:
+        mean = of(mean)
+        there, sizes = (np.repeat(v[:, :1], len(mean), axis=1) for v in (there, sizes))
+    low, high, se, draws = score_intervals(_ratio, sums, counts, sizes=sizes, level=level, of=of)
+    return MeanInterval(mean, low, high, se, there.sum(0), m, level, draws, effective(sizes))
+
+
+def _ratio(sums: np.ndarray) -> np.ndarray:
+    """A mean: the sum over the size; nan if the size is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(sums[..., 1] > 0, sums[..., 0] / sums[..., 1], np.nan)
+
+
+def score_intervals(
+    score: Score,
+    sums: np.ndarray,
+    counts: Resamples | np.ndarray,
+    *,
+    sizes: np.ndarray,
+    level: float = LEVEL,
+    of: Score | None = None,
+    farther: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
+
+    With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
+    is from θ - q s to θ - q' s, where q and q' are the upper and lower quantiles of (θ* - θ) / s*. With fewer than
+    FEWEST effective clusters each end is the farther one of that and of `student`, at most FARTHEST times the latter.
+
+    Parameters
+    ----------
+    score : callable
+        (..., S) sums -> (...) scores.
+    sums : array
+        (M, C, S) of each cluster.
+    counts : Resamples or array
+        Draws, or (B, M) how often each cluster is drawn.
+    sizes : array
+        (M, C) of each cluster, for `effective`; (M, K) with `of`.
+    level : float
+        Level of the interval, in (0, 1).
+    of : callable, optional
+        (..., C) scores -> (..., K) numbers made of them, such as correlations, to be returned instead.
+    farther : bool
+        Take the farther end for any number of clusters, as correlations need it.
+    """
+    m, flat = len(sums), np.ascontiguousarray(sums, dtype=np.float64)
+    whole, one = flat.sum(0)[None], np.ones((1, m), dtype=np.int64)
+    estimate, slopes = score(whole)[0], _slopes(score, whole, one, flat)
+    error = _spread(one, flat, slopes, np.empty((1, 0, sums.shape[1])))[0]
+    step = _STEP_OF * error
+    if of is not None:
+        error = _spread(one, flat, slopes, _gradient(of, estimate[None], step))[0]
+        estimate = of(estimate)
+    blocks = (b for _, b in counts.blocks()) if isinstance(counts, Resamples) else [counts]
+    parts = [_drawn(score, flat, block, of, step) for block in blocks]
+    draws, errors = (np.concatenate(part) for part in zip(*parts, strict=True))
+    there = (sizes > 0).sum(0)  # of M clusters, for a column may lack some
+    fewer = np.where(there > 1, np.sqrt(there / np.maximum(1, there - 1) * (m - 1) / m), np.nan)
+    error, errors = fewer * error, fewer * errors
+    few = (n_effective := effective(sizes)) < FEWEST
+    least, most = student(estimate, error, n_effective, level)
+    far = np.where(few, FARTHEST * (most - estimate), np.inf)
+    low, high = _studentised(estimate, error, draws, errors, level)
+    both = few | np.bool_(farther)
+    low = np.where(np.isinf(low), least, np.where(both, np.clip(low, estimate - far, least), low))
+    high = np.where(np.isinf(high), most, np.where(both, np.clip(high, most, estimate + far), high))
+    return low, high, error, draws
+
+
+def _drawn(
+    score: Score, sums: np.ndarray, counts: np.ndarray, of: Score | None, step: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(b, K) numbers and (b, K) their standard errors in b draws."""
+    (m, c, s), b = sums.shape, len(counts)
+    drawn = resampled_sums(counts, sums.reshape(m, -1))[0].reshape(b, c, s)
+    draws, slopes = score(drawn), _slopes(score, drawn, counts, sums)
+    if of is None:
+        return draws, _spread(counts, sums, slopes, np.empty((b, 0, c)))
+    return of(draws), _spread(counts, sums, slopes, _gradient(of, draws, step))
+
+
+def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[float, float]:
+    """Variance of a number by linearisation, and its effective clusters: M / (M - 1) Σ (Σ moves of a cluster)².
+
+    Parameters
+    ----------
+    moves : array_like
+        (n,) contributions of the segments to the number, such as (x - mean) / n for a mean; they add up to 0.
+    clusters : sequence
+        (n,) cluster of each segment, at least 2.
+
+    >>> moves_variance([-0.5, 0.5], ["a", "b"])  # of the mean of 0 and 2
+    (1.0, 2.0)
+    """
+    _, index, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
+    sums, m = np.bincount(index, moves), len(sizes)
+    return float(m / (m - 1) * sums @ sums), float(effective(sizes))
+
+
+def student(
+    estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = LEVEL
+) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high), each (...): estimate ± t · error, of Student's t with n - 1 degrees of freedom, at least 1.
+
+    Parameters
+    ----------
+    estimate, error, n : array_like
+        (...) a score, its standard error, its effective clusters.
+    level : float
+        In (0, 1).
+    """
+    from scipy.special import stdtrit
+
+    estimate, error, n = (np.asarray(v, dtype=np.float64) for v in (estimate, error, n))
+    half = stdtrit(np.maximum(1.0, np.nan_to_num(n) - 1), (1 + level) / 2) * error
+    return estimate - half, estimate + half
+
+
+def _studentised(
+    estimate: np.ndarray, error: np.ndarray, draws: np.ndarray, errors: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of `score_intervals`; a draw without a spread is infinitely far away, on its side."""
+    note_few_draws(len(draws))
+    away = draws - estimate
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alone = np.where(away == 0, 0.0, np.copysign(np.inf, away))
+        t = np.where(errors > _NO_SPREAD * error, away / errors, alone)
+    t[np.isnan(draws)] = np.nan
+    ends = np.full((2, *estimate.shape), np.nan)
+    if (some := ~np.isnan(t).all(0)).any():
+        for i, (sign, method) in enumerate(((1, "lower"), (-1, "higher"))):
+            ends[i, some] = np.nanquantile(t[:, some], (1 + sign * level) / 2, 0, method=method)
+    with np.errstate(invalid="ignore"):  # where nothing varies, however far away a draw may be
+        low, high = np.where(error == 0, estimate, estimate - ends * error)
+    return low, high
+
+
+def _slopes(score: Score, totals: np.ndarray, counts: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """(B, C, S) derivatives of a score by its sums, by central differences; 0 if all its counts are 0."""
+    sizes = resampled_sums(counts, np.abs(sums).reshape(len(sums), -1))[0].reshape(totals.shape)
+    steps, out = _STEP * sizes, np.zeros_like(totals)
+    for j in range(totals.shape[2]):
+        step = steps[:, :, j]
+        up, down = totals.copy(), totals.copy()
+        up[:, :, j] += step
+        down[:, :, j] -= step
+        np.divide(score(up) - score(down), 2 * step, out=out[:, :, j], where=step > 0)
+    return out
+
+
+@compiled
+def _spread(
+    counts: np.ndarray, sums: np.ndarray, slopes: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """(B, K) standard errors: √(M / (M - 1) Σ (e - ē)²) over the drawn clusters.
+
+    A score's e is slopes · sums, that of a number made of scores (B, K, C) weights · theirs; K = 0: the scores alone.
+    """
+    (b, m), (c, s), n = counts.shape, sums.shape[1:], weights.shape[1]
+    out, e = np.empty((b, n or c)), np.empty(c)
+    for i in range(b):
+        total, squares = np.zeros(n or c), np.zeros(n or c)
+        for g in range(m):
+            if counts[i, g]:
+                for k in range(c):
+                    e[k] = 0.0
+                    for j in range(s):
+                        e[k] += slopes[i, k, j] * sums[g, k, j]
+                for k in range(n or c):
+                    one = e[k] if n == 0 else 0.0
+                    for j in range(c if n else 0):
+                        one += weights[i, k, j] * e[j]
+                    total[k] += counts[i, g] * one
+                    squares[k] += counts[i, g] * one * one
+        for k in range(n or c):
+            out[i, k] = np.sqrt(max(0.0, squares[k] - total[k] * total[k] / m) * m / (m - 1))
+    return out
+
+
+def _gradient(of: Score, scores: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """(B, K, C) derivatives of numbers by (B, C) scores, by central differences; 0 for a score without error."""
+    out = np.zeros((len(scores), np.shape(of(scores))[1], scores.shape[1]))
+    for c in np.flatnonzero(step > 0):
+        up, down = scores.copy(), scores.copy()
+        up[:, c] += step[c]
+        down[:, c] -= step[c]
+        out[:, :, c] = (of(up) - of(down)) / (2 * step[c])
+    return out
+
+
+def note_few_draws(n: int) -> None:
+    """Print a note if there are too few draws for the ends of an interval."""
+    if 0 < n < _FEW_DRAWS:
+        note_once(f"{n} draws are too few for the ends of a 95 % interval. Use 1,000 or more.")
