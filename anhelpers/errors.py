@@ -57,10 +57,6 @@ class DataError(AnhelpersError, ValueError):
         super().__init__(where + message)
 
 
-class LanguageConflict(DataError):
-    """Texts are in another language than stated."""
-
-
 class MissingExtra(AnhelpersError, ImportError):
     """An optional library is missing; the message has the command that installs it."""
 

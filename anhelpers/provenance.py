@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .data.writing import write_bytes, write_text
+from .data.io import write_atomic
 from .errors import DataError, without_password
 from .metrics import signature_of
 
@@ -103,7 +103,7 @@ def write_made(folder: str | PathLike, names: Iterable[str]) -> Path:
     path = Path(folder, MADE)
     known = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     known |= dict.fromkeys(names, made_by())
-    return write_text(path, json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    return write_atomic(path, json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def made_of(path: str | PathLike) -> str:
@@ -123,9 +123,9 @@ def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
         import io
 
         table.to_parquet(buffer := io.BytesIO(), index=False)
-        write_bytes(path, buffer.getvalue())
+        write_atomic(path, buffer.getvalue())
     elif path.suffix.lower() == ".csv":
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
+        write_atomic(path, table.to_csv(index=False, lineterminator="\n"))
     else:
         raise DataError(f"got suffix '{path.suffix}', expected .csv or .parquet.", path)
     if path.is_file():  # not /dev/null or a pipe

@@ -18,7 +18,7 @@ import altair as alt
 
 from .. import checks
 from ..data.fetch import cache_folder
-from ..data.writing import make_folder, write_bytes, write_text
+from ..data.io import make_folder, write_atomic
 from ..errors import DataError, need
 from ..provenance import in_page, made_by
 
@@ -100,7 +100,7 @@ def _library() -> str:
         return (cache_folder() / name).read_text("utf-8")
     code = need("vl_convert", "drawing charts").javascript_bundle(vl_version=VEGALITE)
     with suppress(DataError, OSError):
-        write_text(make_folder(cache_folder()) / name, code)
+        write_atomic(make_folder(cache_folder()) / name, code)
     return code
 
 
@@ -132,21 +132,21 @@ def save(chart: Any, path: str | PathLike, inches: float | None = None) -> Path:
     make_folder(path.parent)
     made = made_by()
     if suffix == ".json":
-        return write_text(path, json.dumps(spec_of(chart) | {"usermeta": {"made_by": made}}))
+        return write_atomic(path, json.dumps(spec_of(chart) | {"usermeta": {"made_by": made}}))
     if suffix == ".html":
         head = f'<meta charset="utf-8"><title>{html.escape(alt_text(spec_of(chart)))}</title>'
         page = f'<!doctype html><html lang="en"><head>{head}</head><body>{interactive(chart)}</body></html>\n'
-        return write_text(path, in_page(page))
+        return write_atomic(path, in_page(page))
     draw, svg = need("vl_convert", "drawing charts"), to_svg(chart)
     width, height = (float(value) for value in _SIZE.findall(svg)[0])
     if suffix == ".png":
         scale = {"scale": 2} if inches is None else {"scale": inches * 72 / width, "ppi": _DPI}
-        return write_bytes(path, draw.svg_to_png(svg, **scale))
+        return write_atomic(path, draw.svg_to_png(svg, **scale))
     if inches is not None:
         wide, unit = (inches * 72, "") if suffix == ".pdf" else (inches, "in")
         size = f'width="{wide:.5g}{unit}" height="{height / width * wide:.5g}{unit}"'
         svg = _SIZE.sub(size, svg, count=1)
     if suffix == ".pdf":
-        return write_bytes(path, draw.svg_to_pdf(svg))
+        return write_atomic(path, draw.svg_to_pdf(svg))
     start = svg.index(">", svg.index("<svg")) + 1
-    return write_text(path, f"{svg[:start]}<metadata>{html.escape(made)}</metadata>{svg[start:]}")
+    return write_atomic(path, f"{svg[:start]}<metadata>{html.escape(made)}</metadata>{svg[start:]}")

@@ -237,7 +237,7 @@ def print_notes(notes: Iterable[str]) -> None:
 def write_table(table: pd.DataFrame, output: str | None) -> None:
     """Write a .csv or .parquet file, or CSV on stdout; aligned text on a terminal."""
     from .. import provenance
-    from ..data.writing import make_folder
+    from ..data.io import make_folder
 
     if output is not None:
         make_folder(Path(output).parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ def run(args: argparse.Namespace) -> None:
     """
     import tempfile
 
-    from ..data.writing import make_folder, replace_folder, write_text
+    from ..data.io import make_folder, write_atomic
     from ..errors import DataError
     from ..notebooks import about, notebook_paths
     from ..notebooks.export import linked
@@ -54,11 +55,13 @@ def run(args: argparse.Namespace) -> None:
             inside, _, end = rest.rpartition("</body>")
             beside = {"before": books[i - 1] if i else None, "after": (*books, None)[i + 1]}
             parts = {"head": head + body, "inside": inside, "end": end, **beside}
-            write_text(fresh / f"{one.name}.html", from_template("site_notebook.html", **parts))
+            write_atomic(fresh / f"{one.name}.html", from_template("site_notebook.html", **parts))
         titles = {one.name: one.title for one in books}
         index = from_template("site_index.html", books=books, titles=titles)
-        write_text(fresh / "index.html", in_page(index))
-        replace_folder(fresh, out)
+        write_atomic(fresh / "index.html", in_page(index))
+        if out.is_dir():
+            os.rename(out, Path(folder, "old"))  # deleted with its folder
+        os.rename(fresh, out)
     print(out / "index.html")
 
 

@@ -45,4 +45,3 @@ from .wmt import TABLES as TABLES
 from .wmt import language_pairs as language_pairs
 from .wmt import read_wmt as read_wmt
 from .wmt import system_categories as system_categories
-from .writing import write_text as write_text

@@ -15,11 +15,11 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import DataError, nearest
+from ..progress import say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,29 +216,6 @@ def read_table(
     return table
 
 
-def read_numbers(path: str | PathLike, n: int, most: float = float("inf")) -> np.ndarray:
-    """Return (n,) numbers of a file with one per line; a blank line, "nan" or "None" is a missing one.
-
-    Raises
-    ------
-    DataError : another number of lines; with the line, a malformed or infinite number, or one above `most`.
-    """
-    lines = read_lines(path)
-    if len(lines) < n or any(map(str.strip, lines[n:])):
-        raise DataError(f"got {len(lines)} lines, expected {n}, one per segment.", path)
-    values = np.full(n, np.nan)
-    for i, line in enumerate(lines[:n]):
-        if line.strip().lower() in _MISSING:
-            continue
-        try:
-            values[i] = float(line)
-        except ValueError:
-            values[i] = np.inf
-        if not abs(values[i]) < np.inf or values[i] > most or "_" in line:
-            raise DataError(f"got '{line:.40}', expected a number ≤ {most}.", path, i + 1)
-    return values
-
-
 def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
     """Return the objects of a file with one JSON object per line.
 
@@ -287,32 +264,52 @@ def write_atomic(path: str | PathLike, data: str | bytes) -> Path:
     ------
     DataError : the file cannot be written, or the text has half a surrogate pair.
     """
-    with atomic_file(path) as part:
-        part.write_bytes(data.encode() if isinstance(data, str) else data)
-    return Path(path)
-
-
-@contextmanager
-def atomic_file(path: str | PathLike) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` at the end, and is deleted after an error.
-
-    Something that is no regular file, such as /dev/stdout, is written to directly.
-    """
     path = Path(path)
-    direct = path.exists() and not path.is_file() and not path.is_dir()
-    part = path if direct else path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
     try:
-        yield part
-        if not direct:
-            os.replace(part, path)
+        data = data.encode() if isinstance(data, str) else data
     except UnicodeEncodeError as error:
         raise DataError(f"cannot be written as UTF-8 ({error.reason}).", path) from None
+    direct = path.exists() and not path.is_file() and not path.is_dir()  # such as /dev/stdout
+    part = path if direct else path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
+    try:
+        part.write_bytes(data)
+        if not direct:
+            os.replace(part, path)
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror or error}).", path) from error
     finally:
         if not direct:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
+    return path
+
+
+@contextmanager
+def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[Path]:
+    """Yield a temporary folder; at the end its files replace those of these names in `folder`.
+
+    Each is reported on stderr. A file that was not written is deleted, so that results of two runs never mix.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All files that a run may write.
+    """
+    folder = make_folder(folder)
+    try:
+        with TemporaryDirectory(dir=folder, prefix=".results.") as scratch:
+            yield Path(scratch)
+            for name in names:
+                if Path(scratch, name).exists():
+                    os.replace(Path(scratch, name), folder / name)
+                    say(f"wrote {folder / name}")
+                else:
+                    (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be written ({error.strerror or error}).", folder) from error
+    finally:
+        with suppress(OSError):
+            folder.rmdir()  # if it is empty
 
 
 def make_folder(folder: str | PathLike) -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..classroom.exercises import NOT_YET, RIGHT
-from ..data.writing import make_folder, write_text
+from ..data.io import make_folder, write_atomic
 from ..errors import DataError, UnknownName, need, one_line
 from ..progress import say
 from ..provenance import environment, made_by, making
@@ -152,7 +152,7 @@ def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> Outcom
             said = f"its kernel died ({error}). Out of memory? Try --jobs 1."
             return Outcome(path.stem, time.monotonic() - began, error=said)
         checks = _settle(fresh)
-        html = write_text(fresh.with_suffix(".html"), export_html(fresh))
+        html = write_atomic(fresh.with_suffix(".html"), export_html(fresh))
     return Outcome(path.stem, time.monotonic() - began, fresh, html, checks)
 
 
@@ -182,7 +182,7 @@ def _settle(executed: Path) -> tuple[str, ...]:
             cell.id = f"injected-{i}"
         if "check" in cell.metadata.get("tags", []):
             printed += [one.text for one in cell.outputs if "text" in one]
-    write_text(executed, nbformat.writes(book) + "\n")
+    write_atomic(executed, nbformat.writes(book) + "\n")
     lines = "".join(printed).splitlines()
     return tuple(line for line in lines if RIGHT in line or NOT_YET in line)
 

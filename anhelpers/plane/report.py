@@ -111,7 +111,7 @@ def write_report(
     from ..charts.frame import COLUMN_INCHES
     from ..charts.offline import interactive, save
     from ..charts.systems import Panel, plot_panels
-    from ..data.writing import results_together, write_text
+    from ..data.io import results_together, write_atomic
 
     plane = results[0].plane
     plain = plane.naturalness.level == "stored" or plane.naturalness.name == LPP_DISTANCE
@@ -134,15 +134,15 @@ def write_report(
     appendix = from_template("appendix.txt", **facts)
     with results_together(folder, _FILES) as fresh:
         for name, table in _stacked(results).items():
-            write_text(fresh / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+            write_atomic(fresh / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
         for suffix in (".pdf", ".svg", ".png"):
             save(chart, fresh / f"plane{suffix}", inches=COLUMN_INCHES)
-        write_text(fresh / "refs.bib", f"% {made_by()}\n\n{entries}")
-        write_text(fresh / "appendix.txt", appendix)
+        write_atomic(fresh / "refs.bib", f"% {made_by()}\n\n{entries}")
+        write_atomic(fresh / "appendix.txt", appendix)
         paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", latex_text(appendix), flags=re.M)
-        write_text(fresh / "appendix.tex", f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n")
-        write_text(fresh / "caption.tex", from_template("caption.tex", tex=latex_text, **facts))
-        write_text(
+        write_atomic(fresh / "appendix.tex", f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n")
+        write_atomic(fresh / "caption.tex", from_template("caption.tex", tex=latex_text, **facts))
+        write_atomic(
             fresh / "systems.tex",
             from_template("systems.tex", tex=latex_text, rows=_rows(results), **facts),
         )
@@ -153,7 +153,7 @@ def write_report(
             chart=interactive(wide),
             parts=_parts(results) | {"Appendix": [appendix]},
         )
-        write_text(fresh / "plane.html", in_page(page))
+        write_atomic(fresh / "plane.html", in_page(page))
         write_made(fresh, sorted(path.name for path in fresh.iterdir()))
 
 

@@ -21,7 +21,7 @@ import traitlets
 from IPython import get_ipython
 
 from ..charts.offline import alt_text, picture, spec_of, to_svg
-from ..data.writing import make_folder, write_text
+from ..data.io import make_folder, write_atomic
 from ..provenance import in_page
 
 _HERE = Path(__file__).parent
@@ -96,7 +96,7 @@ class Widget(anywidget.AnyWidget):
     def save(self, path: str | PathLike) -> Path:
         """Write `to_html()` to a file; return its path."""
         make_folder(Path(path).parent)
-        return write_text(path, self.to_html())
+        return write_atomic(path, self.to_html())
 
 
 def is_static() -> bool:

@@ -70,8 +70,7 @@ def xmi_from_models(
     Raises
     ------
     DataError before anything is scored: different numbers of sentences, a blank source, targets that all are copies of
-        their sources, different tokens of the two models (not with `per_char`); LanguageConflict where texts are in
-        another language than a model is known to know.
+        their sources, different tokens of the two models (not with `per_char`).
 
     References
     ----------

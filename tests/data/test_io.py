@@ -151,8 +151,12 @@ def test_files_are_written_in_one_step(tmp_path):
     for bad in ("\ud800", "x"):
         with pytest.raises(DataError):
             io.write_atomic(path if bad != "x" else tmp_path / "no" / "a", bad)
-    with pytest.raises(RuntimeError), io.atomic_file(path) as part:  # noqa: PT012
-        part.write_text("half")
+    with pytest.raises(RuntimeError), io.results_together(tmp_path / "new", ["a"]) as part:  # noqa: PT012
+        io.write_atomic(part / "a", "half")
         raise RuntimeError
     assert path.read_bytes() == b'"\\u00e9"'
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
+    io.write_atomic(tmp_path / "old.csv", "")
+    with io.results_together(tmp_path, ["a.txt", "old.csv"]) as part:
+        io.write_atomic(part / "a.txt", "new")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a.txt", "new")]

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from anhelpers.cli import main
-from anhelpers.data.io import atomic_file
+from anhelpers.data.io import write_atomic
 from anhelpers.scoring.cache import STORE
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -40,23 +40,20 @@ sys.exit(status)
 """
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
-    file = tmp_path / "a.csv"
-    file.write_text("old", "utf-8")
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    file = write_atomic(tmp_path / "a.csv", "old")
 
-    def stopped():
-        with atomic_file(file) as part:
-            part.write_text("new", "utf-8")
-            assert file.read_text("utf-8") == "old"
-            raise KeyboardInterrupt
+    def stopped(part, path):
+        assert (part.read_text("utf-8"), path.read_text("utf-8")) == ("new", "old")
+        raise KeyboardInterrupt
 
+    monkeypatch.setattr(os, "replace", stopped)
     with pytest.raises(KeyboardInterrupt):
-        stopped()
+        write_atomic(file, "new")
     assert [*tmp_path.iterdir()] == [file]
     assert file.read_text("utf-8") == "old"
-    with atomic_file(file) as part:
-        part.write_text("new", "utf-8")
-    assert file.read_text("utf-8") == "new"
+    monkeypatch.undo()
+    assert write_atomic(file, "new").read_text("utf-8") == "new"
 
 
 @pytest.mark.neural
