@@ -103,7 +103,9 @@ def write_made(folder: str | PathLike, names: Iterable[str]) -> Path:
     path = Path(folder, MADE)
     known = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     known |= dict.fromkeys(names, made_by())
-    return write_atomic(path, json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    return write_atomic(
+        path, json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    )
 
 
 def made_of(path: str | PathLike) -> str:
