@@ -7,6 +7,9 @@ import re
 from dataclasses import KW_ONLY, dataclass
 from html import escape
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from .errors import DataError
 
 
@@ -179,3 +182,13 @@ class Estimate:
         """A row of a table: name, value, low, high, se, n, unit, signature."""
         names = ("name", "value", "low", "high", "se", "n", "unit", "signature")
         return {name: getattr(self, name) for name in names}
+
+
+def digits_of(values: ArrayLike) -> int:
+    """Decimals that show a hundredth of the spread of (n,) values: 1 for chrF, 3 for COMET.
+
+    >>> digits_of([20.5, 61.2]), digits_of([0.71, 0.86])
+    (1, 3)
+    """
+    spread = float(np.ptp(values))
+    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2

@@ -7,7 +7,7 @@ import pandas as pd
 
 from anhelpers.data import bundled
 from anhelpers.plane import Plane, in_one_cell, mean_axis, paired_tests, readable, systems_table
-from anhelpers.plane.report import _bibliography, latex_text
+from anhelpers.report import _bibliography, latex_text
 from anhelpers.scoring.lookup import TABLE
 
 

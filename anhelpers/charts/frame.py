@@ -347,16 +347,6 @@ def legible(value: float) -> str:
     return f"−{text}" if value < 0 else text
 
 
-def digits_of(values: ArrayLike) -> int:
-    """Decimals that show a hundredth of the spread of (n,) values: 1 for chrF, 3 for COMET.
-
-    >>> digits_of([20.5, 61.2]), digits_of([0.71, 0.86])
-    (1, 3)
-    """
-    spread = float(np.ptp(values))
-    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
-
-
 def axis_ranges(
     curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()
 ) -> Ranges:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..estimate import Estimate
+from ..estimate import Estimate, digits_of
 from ..frontier import OracleCurve, pareto_mask
 from ..plane.scores import OF_REFERENCE
 from .curve import curve_layers, curve_notes, curve_text
@@ -29,7 +29,6 @@ from .frame import (
     axis_ranges,
     checked,
     checked_systems,
-    digits_of,
     framed,
     not_drawn,
     number,

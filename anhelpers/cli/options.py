@@ -243,7 +243,7 @@ def write_table(table: pd.DataFrame, output: str | None) -> None:
         make_folder(Path(output).parent)
         say(f"wrote {provenance.write_result(output, table)} ({len(table)} rows)")
     elif sys.stdout.isatty():
-        from ..plane.report import in_one_cell
+        from ..plane import in_one_cell
 
         long = [c for c in table if c.endswith(("signature", "unit"))]
         shown = in_one_cell(table.drop(columns=long), 4)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..frontier import OracleCurve
     from ..metrics import Metric
     from ..plane import OracleStudy, Plane
-    from ..plane.report import PlaneResult
+    from ..report import PlaneResult
 
 EXAMPLE = "anhelpers plane --data wmt24/en-de -m chrf bleu --mono --mine mine.de:LLM"
 _DRAWS = 1000
@@ -80,7 +80,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, score, report."""
-    from ..plane.report import readable, write_report
+    from ..plane import readable
+    from ..report import write_report
 
     request = Request(
         shared.Texts.of(args),
@@ -192,7 +193,7 @@ def _result(
     import pandas as pd
 
     from .. import plane as planes
-    from ..plane.report import PlaneResult
+    from ..report import PlaneResult
 
     rng = np.random.default_rng(request.seed)
     _, of_pairs, _ = rng.spawn(3)

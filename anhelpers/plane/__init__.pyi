@@ -45,8 +45,6 @@ from .ratings import metric_against as metric_against
 from .ratings import rated_plane as rated_plane
 from .ratings import rating_axis as rating_axis
 from .ratings import stored_against as stored_against
-from .report import in_one_cell as in_one_cell
-from .report import readable as readable
 from .scores import Axis as Axis
 from .scores import Plane as Plane
 from .scores import mean_axis as mean_axis
@@ -58,8 +56,10 @@ from .systems import plane_of as plane_of
 from .systems import system_plane as system_plane
 from .systems import with_sanity_systems as with_sanity_systems
 from .table import few_documents as few_documents
+from .table import in_one_cell as in_one_cell
 from .table import leaders as leaders
 from .table import pareto as pareto
+from .table import readable as readable
 from .table import sliced_table as sliced_table
 from .table import slices as slices
 from .table import systems_table as systems_table

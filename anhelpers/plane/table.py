@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..bootstrap import (
     student,
 )
 from ..errors import DataError
+from ..estimate import digits_of
 from ..frontier import OracleCurve
 from ..stats import pearson
 from .scores import AXES, Plane
@@ -26,6 +27,24 @@ from .scores import AXES, Plane
 if TYPE_CHECKING:
     import pandas as pd
 
+
+_NAMES = {
+    "system": "system",
+    "category": "kind",
+    "accuracy": "accuracy",
+    "naturalness": "naturalness",
+    "accuracy_gap": "accuracy gap",
+    "naturalness_gap": "naturalness gap",
+    "pareto_probability": "Pareto prob.",
+    "lpp_gap": "LPP(Q) − LPP(R)",
+    "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
+    "accuracy_rank_low": "accuracy ranks",
+    "accuracy_cluster": "accuracy cluster",
+    "naturalness_rank_low": "naturalness ranks",
+    "naturalness_cluster": "naturalness cluster",
+    "n": "n",
+}
+"""Column of a table of systems → its heading."""
 
 LENGTHS = ("short", "middle", "long")
 
@@ -279,3 +298,82 @@ def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
     return who + few_clusters(
         int(counted.min()), what, float(effective[few.index].min()), int(counted.max())
     )
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of systems for people: intervals in the cell of their value, headings in words.
+
+    Any other table: 4 significant digits, 2 of a p-value.
+    """
+    import pandas as pd
+
+    if not {"accuracy_low", "accuracy_rank_low", "naturalness_rank_low"} & {*table}:
+        short = {"p": 2, "p_holm": 2}
+        floats = table.select_dtypes("float")
+        return table.assign(
+            **{c: [_significant(v, short.get(c, 4)) for v in floats[c]] for c in floats}
+        )
+    digits = decimals(table)
+    columns = [c for c in ("slice", *_NAMES) if c in table] + ["n_docs"] * ("slice" in table)
+    rows = [
+        [cell_text(row, c, "({} to {})", digits) for c in columns]
+        for row in table.to_dict("records")
+    ]
+    return pd.DataFrame(rows, columns=[_NAMES.get(c, c) for c in columns])
+
+
+def in_one_cell(table: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
+    """A table whose columns X, X_low and X_high become one of text: "1.78 (1.25 to 2.40)".
+
+    Parameters
+    ----------
+    digits : int
+        Decimals. A value without an interval stays alone, a missing one is "–".
+
+    >>> import pandas as pd
+    >>> in_one_cell(pd.DataFrame({"r": [0.5], "r_low": [0.25], "r_high": [0.75]}))["r"][0]
+    '0.50 (0.25 to 0.75)'
+    """
+    whole = [c for c in table if {f"{c}_low", f"{c}_high"} <= {*table}]
+    sizes, rows = dict.fromkeys(whole, digits), table.to_dict("records")
+    cells = {c: [cell_text(row, c, "({} to {})", sizes) for row in rows] for c in whole}
+    return table.assign(**cells).drop(columns=[c + end for c in whole for end in ("_low", "_high")])
+
+
+def _significant(value: float, digits: int) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
+def decimals(table: pd.DataFrame) -> dict[str, int]:
+    """Decimals of each column with an interval; a gap has those of its axis."""
+    if "accuracy_low" not in table:
+        return {}
+    digits = {}
+    for axis in ("accuracy", "naturalness"):
+        values = table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float)
+        known = values[np.isfinite(values)]
+        digits[axis] = digits[f"{axis}_gap"] = digits_of(known) if len(known) else 0
+    return digits | dict.fromkeys(("lpp_gap", "minus_lpp_distance"), digits["naturalness"])
+
+
+def cell_text(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -> str:
+    """One value as text, with its interval if the column has one; "–" if it is missing."""
+    value = row.get(column, np.nan)
+    if column in digits:
+        if not np.isfinite(value):
+            return "–"
+        value, low, high = (
+            f"{row[name]:z.{digits[column]}f}"
+            for name in (column, f"{column}_low", f"{column}_high")
+        )
+        return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
+    if column.endswith("_rank_low"):
+        ends = value, row[column.replace("_low", "_high")]
+        return "–" if not isinstance(value, int) else "–".join(map(str, dict.fromkeys(ends)))
+    if column.endswith("_cluster"):
+        return str(value) if isinstance(value, int) else "–"
+    if isinstance(value, float):
+        return "–" if np.isnan(value) else f"{value:.2f}"
+    return str(value)

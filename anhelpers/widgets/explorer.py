@@ -21,10 +21,11 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..charts.curve import beta_label, plot_curve
-from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, digits_of, number
+from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, number
 from ..data.teaching_tags import tag_meanings
 from ..data.text_ratings import RATED
 from ..errors import DataError
+from ..estimate import digits_of
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric
 from ..plane import OracleStudy

@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from ..charts.frame import axis_ranges, digits_of, number
+from ..charts.frame import axis_ranges, number
 from ..charts.tradeoff import between_ends, plot_tradeoff
 from ..errors import DataError
+from ..estimate import digits_of
 from .base import Markup, Widget, drawn, html_lang, module, plain_table, static_page, styles
 
 if TYPE_CHECKING:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import __version__
-from ..metrics import LPP_DISTANCE
-from ..provenance import MADE, from_template, in_page, made_by, write_made
-from .scores import Plane
+from . import __version__
+from .metrics import LPP_DISTANCE
+from .plane.scores import Plane
+from .plane.table import cell_text, decimals, readable
+from .provenance import MADE, from_template, in_page, made_by, write_made
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..estimate import Estimate
-    from ..frontier import OracleCurve
+    from .estimate import Estimate
+    from .frontier import OracleCurve
 
 _TABLES = ("systems", "curve", "pairs", "claim")
 _FILES = (
@@ -27,23 +28,6 @@ _FILES = (
     *("systems.tex", "caption.tex", "appendix.tex", "appendix.txt", "refs.bib"),
     *("plane.pdf", "plane.svg", "plane.png", "plane.html", MADE),
 )
-_NAMES = {
-    "system": "system",
-    "category": "kind",
-    "accuracy": "accuracy",
-    "naturalness": "naturalness",
-    "accuracy_gap": "accuracy gap",
-    "naturalness_gap": "naturalness gap",
-    "pareto_probability": "Pareto prob.",
-    "lpp_gap": "LPP(Q) − LPP(R)",
-    "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
-    "accuracy_rank_low": "accuracy ranks",
-    "accuracy_cluster": "accuracy cluster",
-    "naturalness_rank_low": "naturalness ranks",
-    "naturalness_cluster": "naturalness cluster",
-    "n": "n",
-}
-"""Column of a table of systems → its heading."""
 _RANKS = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
@@ -108,10 +92,10 @@ def write_report(
     named : sequence of str
         Systems drawn with thick outlines.
     """
-    from ..charts.frame import COLUMN_INCHES
-    from ..charts.offline import interactive, save
-    from ..charts.systems import Panel, plot_panels
-    from ..data.io import results_together, write_atomic
+    from .charts.frame import COLUMN_INCHES
+    from .charts.offline import interactive, save
+    from .charts.systems import Panel, plot_panels
+    from .data.io import results_together, write_atomic
 
     plane = results[0].plane
     plain = plane.naturalness.level == "stored" or plane.naturalness.name == LPP_DISTANCE
@@ -209,9 +193,9 @@ def _rows(results: Sequence[PlaneResult]) -> list[list[str]]:
         name = latex_text(system) + "*" * bool(outside)
         row = [rf"\textbf{{{name}}}" if system in best else name, latex_text(kind)]
         for axis, table in axes:
-            digits, own = _digits(table), table[table.system == system].to_dict("records")
-            cells = [_cell(one, axis, "[{}, {}]", digits) for one in own] or ["–"]
-            cells += [_cell(one, f"{axis}_cluster", "", {}) for one in own] or ["–"]
+            digits, own = decimals(table), table[table.system == system].to_dict("records")
+            cells = [cell_text(one, axis, "[{}, {}]", digits) for one in own] or ["–"]
+            cells += [cell_text(one, f"{axis}_cluster", "", {}) for one in own] or ["–"]
             row += map(latex_text, cells)
         rows.append(row)
     return rows
@@ -234,86 +218,6 @@ def _parts(results: Sequence[PlaneResult]) -> dict[str, list]:
     return parts
 
 
-def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of systems for people: intervals in the cell of their value, headings in words.
-
-    Any other table: 4 significant digits, 2 of a p-value.
-    """
-    import pandas as pd
-
-    if not {"accuracy_low", "accuracy_rank_low", "naturalness_rank_low"} & {*table}:
-        short = {"p": 2, "p_holm": 2}
-        floats = table.select_dtypes("float")
-        return table.assign(
-            **{c: [_significant(v, short.get(c, 4)) for v in floats[c]] for c in floats}
-        )
-    digits = _digits(table)
-    columns = [c for c in ("slice", *_NAMES) if c in table] + ["n_docs"] * ("slice" in table)
-    rows = [
-        [_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")
-    ]
-    return pd.DataFrame(rows, columns=[_NAMES.get(c, c) for c in columns])
-
-
-def in_one_cell(table: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
-    """A table whose columns X, X_low and X_high become one of text: "1.78 (1.25 to 2.40)".
-
-    Parameters
-    ----------
-    digits : int
-        Decimals. A value without an interval stays alone, a missing one is "–".
-
-    >>> import pandas as pd
-    >>> in_one_cell(pd.DataFrame({"r": [0.5], "r_low": [0.25], "r_high": [0.75]}))["r"][0]
-    '0.50 (0.25 to 0.75)'
-    """
-    whole = [c for c in table if {f"{c}_low", f"{c}_high"} <= {*table}]
-    sizes, rows = dict.fromkeys(whole, digits), table.to_dict("records")
-    cells = {c: [_cell(row, c, "({} to {})", sizes) for row in rows] for c in whole}
-    return table.assign(**cells).drop(columns=[c + end for c in whole for end in ("_low", "_high")])
-
-
-def _significant(value: float, digits: int) -> str:
-    if np.isnan(value):
-        return "–"
-    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
-
-
-def _digits(table: pd.DataFrame) -> dict[str, int]:
-    """Decimals of each column with an interval; a gap has those of its axis."""
-    from ..charts.frame import digits_of
-
-    if "accuracy_low" not in table:
-        return {}
-    digits = {}
-    for axis in ("accuracy", "naturalness"):
-        values = table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float)
-        known = values[np.isfinite(values)]
-        digits[axis] = digits[f"{axis}_gap"] = digits_of(known) if len(known) else 0
-    return digits | dict.fromkeys(("lpp_gap", "minus_lpp_distance"), digits["naturalness"])
-
-
-def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -> str:
-    """One value as text, with its interval if the column has one; "–" if it is missing."""
-    value = row.get(column, np.nan)
-    if column in digits:
-        if not np.isfinite(value):
-            return "–"
-        value, low, high = (
-            f"{row[name]:z.{digits[column]}f}"
-            for name in (column, f"{column}_low", f"{column}_high")
-        )
-        return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
-    if column.endswith("_rank_low"):
-        ends = value, row[column.replace("_low", "_high")]
-        return "–" if not isinstance(value, int) else "–".join(map(str, dict.fromkeys(ends)))
-    if column.endswith("_cluster"):
-        return str(value) if isinstance(value, int) else "–"
-    if isinstance(value, float):
-        return "–" if np.isnan(value) else f"{value:.2f}"
-    return str(value)
-
-
 def latex_text(text: str) -> str:
     """Escape text for LaTeX, with the symbols that this package prints.
 
@@ -325,7 +229,7 @@ def latex_text(text: str) -> str:
 
 def _bibliography(wanted: Iterable[str]) -> tuple[str, list[str]]:
     """BibTeX entries for metrics, data sets, models and methods of these names, and their keys."""
-    from ..data.fetch import bundled
+    from .data.fetch import bundled
 
     names = {name for one in wanted for name in (one, *re.split(r"[:/#]", one)[:1], f"{one}=")}
     entries: dict[str, str] = {}
