@@ -1,10 +1,10 @@
-"""`make calibrate`: how often each interval covers and each test rejects, where the truth is known.
+"""`make calibrate`: how often intervals cover and tests reject, where the truth is known.
 
     python -m calibration [--worlds N] [--only TEXT] [--quick]
 
-Every row is simulated in N worlds with a seed of its own, so that the same N gives the same numbers; rows that are done
-are kept in build/calibration and not made again. With N as it is by default, docs/calibration.md is written anew. The
-exit status is 1 where a row lies outside of its tolerance.
+Each row is simulated in N worlds with its own seed, so that the same N gives the same numbers. Finished rows are kept
+in build/calibration and reused. A run of all rows with the default N rewrites docs/calibration.tsv and
+docs/calibration.md. The exit status is 1 if a row is outside its tolerance.
 """
 
 from __future__ import annotations
@@ -17,110 +17,137 @@ import sys
 import zlib
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from anhelpers import __version__
 from anhelpers.progress import progress
 
 from .row import Row
 from .rows import rows
 
 WORLDS, QUICK = 1000, 60
-BUILD, PAGE = Path("build/calibration"), Path("docs/calibration.md")
+BUILD, TABLE, PAGE = (
+    Path(name) for name in ("build/calibration", "docs/calibration.tsv", "docs/calibration.md")
+)
 SLACK = 2.5
-"""Monte Carlo standard errors by which a rate may lie outside of its tolerance: of so many true rows some do."""
-KINDS = """\
-- **normal**: normal scores; segments of a document are alike (correlation 0.2).
-- **MQM-like**: two thirds of the segments have no error, the others 1 to 25 points; some documents are harder.
-- **tied to length**: normal scores that rise with the logarithm of the document's length.
-- **equal sizes**, **skewed sizes**: 8 segments a document; or lognormal, with a median of 7 and one in twenty above 32.
-- **corpus score**: F1 of n-grams that are summed over all segments.
-- **no difference**: systems with the same true score; what is hard is hard for all of them.
-- **Pareto-optimal in truth**: random true scores of three systems; of those told to be Pareto-optimal with a
-  probability of 0.6 to 0.9, the share that are by their true scores; their mean probability is about 0.76. The
-  same for 0.97 or more: where true scores differ less than here, by a quarter of a segment's spread, 0.93 to 0.96 are.
-- **oracle curve**: candidates with independent accuracy and naturalness; sources of a document are alike.
-- **systems held fixed**: true scores correlated by about 0.7, and only documents drawn; *differ by 6 errors*: their
-  standard deviation is 6 standard errors of a system.
-- **the claim**: that accuracy and naturalness go against each other near the frontier and together far from it; *no
-  relation*: independent true scores; *built in*: half of the systems lie along a frontier, half on a line behind it;
-  *equal systems*: all have the same true scores; *r = 0.8 throughout*: so correlated, near and far alike.
-- **severities**: *multiplicative*: a strict rater gives more points for everything (lognormal: standard deviation of
-  the logarithm 0.4); *additive*: marks more errors anywhere; *equal*: raters differ by chance alone. Scores are
-  MQM-like, sizes skewed.
-- **raters who agree well, by chance, nearly always the same**: they see much of what a translation is worth, nothing
-  of it, or translations that hardly differ.
-- **plane of a class**: ratings 1 to 5 by raters of different leniency.
-- **MQM-like marks of 8 systems**: hard sources have more errors of accuracy and of fluency; the metric is a mixture of
-  both with noise; sizes are skewed. The intervals of soft pairwise accuracy hold too often rather than too rarely.
-- **correlation inside**: of log-probabilities within a document of skewed size; the true gap of LPP is 0.
-- **words by topic**: a third of a document's words are from 100 of its own, the others by Zipf's law.
-- **q = r, near, apart**: the system and the reference have the same law, one a little away, and one far away.
-- **trainings**: models that differ by their seed, scored on the same 300 sentences; part of a sentence's luck is of all
-  trainings, part of each.
-- **XMI**: sentences whose language model needs 4 bits a token and whose translation model 1.5, some documents harder.
+"""Monte Carlo standard errors by which a rate may miss its tolerance: of so many rows some do by chance."""
+INTRO = """\
+# Calibration
+
+How often do intervals cover and tests reject in simulated worlds whose truth is known? `make calibrate` measures it and
+writes this page and [calibration.tsv](calibration.tsv), which has a line per row: quantity, setting, nominal rate,
+measured rate, its Monte Carlo standard error, and the least and most rate that the tests accept. Each row has
+{worlds:,} worlds with a fixed seed. A small part runs with the tests.
+
+**{inside} of {held} rows are inside their tolerance**, and {near} more miss it by at most {slack:g} standard errors,
+as some of so many rows do by chance. The other {shown} rows have no tolerance: they have few documents or very
+unequal ones, for which the package prints a warning beside the interval, or they show the power of a test.
+
+| quantity | nominal | rows | measured | tolerance | rows without tolerance |
+|---|---|---|---|---|---|
+"""
+KINDS = """
+## The worlds
+
+- **Scores**: normal (correlation 0.2 within a document); MQM-like (two thirds of the segments without an error, the
+  others with 1 to 25 points); or rising with the length of the document. Documents have 8 segments each, or skewed
+  sizes (lognormal, median 7, one in twenty above 32). A corpus score is the F1 of summed n-gram counts.
+- **Systems**: with equal true scores (tests), with random ones (Pareto optimality), or held fixed with true scores
+  correlated by about 0.7 (the interval of r). For the claim of AN §5.2, the true scores are unrelated, equal,
+  correlated by 0.8 throughout, or half along a frontier and half behind it.
+- **Oracle curve**: candidates with independent accuracy and naturalness.
+- **Raters**: a strict rater multiplies all points (lognormal, 0.4), marks additional errors, or differs by chance
+  alone. Raters of Krippendorff's α agree well, by chance, or nearly always.
+- **Metrics against MQM**: eight systems whose hard sources have more errors of both kinds. Intervals of soft pairwise
+  accuracy are conservative.
+- **Divergences**: the system's distribution equals the reference, is near it, or far from it. The true distance of LPP
+  is 0, and log-probabilities are correlated within documents. A third of a document's words are its own.
+- **XMI**: sentences that cost 4 bits a token under the language model and 1.5 under the translation model. Trainings
+  differ by their seed and are scored on the same 300 sentences.
 """
 COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]
+SAVED = ["quantity", "setting", "nominal", "measured", "error", "least", "most"]
 
 
 def measured(row: Row, worlds: int) -> dict[str, object]:
-    """A line of the table: how often the statement held, with the standard error of that share."""
+    """How often the statement of a row holds, with the standard error of that share."""
     seed = zlib.crc32(f"{row.quantity}|{row.setting}".encode())
     held = [
         np.atleast_1d(row.once(np.random.default_rng([seed, world]))) for world in range(worlds)
     ]
-    told, true = (np.array([f(one) for one in held], dtype=float) for f in (len, np.sum))
-    rate = float(true.sum() / told.sum()) if told.any() else np.nan
+    counts, true = (np.array([f(one) for one in held], dtype=float) for f in (len, np.sum))
+    rate = float(true.sum() / counts.sum()) if counts.any() else np.nan
     spread = (
-        np.sum((true - rate * told) ** 2) if rate not in (0, 1) else 1.0
-    )  # of worlds: the answers in one go together
-    error = float(np.sqrt(spread) / told.sum())
+        np.sum((true - rate * counts) ** 2) if rate not in (0, 1) else 1.0
+    )  # over worlds: the answers within one are dependent
+    error = float(np.sqrt(spread) / counts.sum())
     return dict(
         zip(COLUMNS, (row.quantity, row.setting, row.nominal, rate, error, worlds), strict=True)
     )
 
 
 def inside(row: Row, found: dict) -> bool:
-    """Whether the rate lies within the tolerance, or no farther from it than SLACK of its errors."""
+    """Whether the rate is within its tolerance, or at most SLACK standard errors outside."""
     if row.least is None or row.most is None:
         return True
     slack = SLACK * found["error"]
     return row.least - slack <= found["measured"] <= row.most + slack
 
 
-def page(table: Sequence[tuple[Row, dict]]) -> str:
-    """docs/calibration.md: the table, and how to read it."""
-    lines = [
-        "# Calibration",
-        "",
-        "How often intervals cover and tests reject in simulated worlds whose truth is known. Written by "
-        "`make calibrate`; a small part of it runs with the tests.",
-        "",
-        f"anhelpers {__version__}; {table[0][1]['worlds']} worlds a row, seeds fixed. *Measured* comes with its Monte "
-        "Carlo standard error. A row without a tolerance is of so few documents, or of documents so unequal, that the "
-        "package says so beside the interval; or it shows how often a verdict finds what is there.",
-        "",
-        f"A row holds where its rate lies in the tolerance, or beyond it by at most {SLACK:g} of its standard errors, "
-        "as some of so many rows do by chance. These are marked *.",
-        "",
-        "Kinds of worlds:",
-        "",
-        KINDS,
-        "| quantity | setting | nominal | measured | tolerance |",
-        "|---|---|---|---|---|",
+def lines_of(table: Sequence[tuple[Row, dict]]) -> list[dict[str, str]]:
+    """The lines of docs/calibration.tsv; least and most are empty where a row has no tolerance."""
+    return [
+        {name: row.quantity if name == "quantity" else row.setting for name in SAVED[:2]}
+        | {"nominal": f"{row.nominal:.2f}"}
+        | {name: f"{found[name]:.3f}" for name in ("measured", "error")}
+        | {
+            n: "" if v is None else f"{v:.2f}"
+            for n, v in zip(SAVED[5:], (row.least, row.most), strict=True)
+        }
+        for row, found in table
     ]
-    for row, found in table:
-        tolerance = "" if row.least is None else f"{row.least:.2f} to {row.most:.2f}"
-        tolerance += " *" * (
-            row.least is not None and not row.least <= round(found["measured"], 3) <= row.most
-        )
-        rate = f"{found['measured']:.3f} ± {found['error']:.3f}"
-        lines.append(
-            f"| {row.quantity} | {row.setting} | {row.nominal:.2f} | {rate} | {tolerance} |"
-        )
-    return "\n".join(lines) + "\n"
+
+
+def write_table(path: Path, lines: Sequence[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, SAVED, delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def read_table(path: Path = TABLE) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def page(lines: Sequence[dict[str, str]]) -> str:
+    """docs/calibration.md: how to read the table, and its summary by quantity."""
+    held = [one for one in lines if one["least"]]
+    inside = [
+        one for one in held if float(one["least"]) <= float(one["measured"]) <= float(one["most"])
+    ]
+    counts = {"held": len(held), "inside": len(inside), "near": len(held) - len(inside)}
+    shown = len(lines) - len(held)
+    text = [INTRO.format(worlds=WORLDS, slack=SLACK, shown=shown, **counts)]
+    ordered = sorted(lines, key=lambda one: one["quantity"].lower())
+    for quantity, group in groupby(ordered, lambda one: one["quantity"]):
+        every = list(group)
+        known = [one for one in every if one["least"]]
+        free = [one for one in every if not one["least"]]
+        cells = [quantity, _range(every, "nominal"), str(len(every)), _range(known, "measured")]
+        cells += [
+            _range(known, "least", "most"),
+            f"{len(free)}: {_range(free, 'measured')}" * bool(free),
+        ]
+        text.append(f"| {' | '.join(cells)} |\n")
+    return "".join([*text, KINDS])
+
+
+def _range(lines: Sequence[dict[str, str]], *names: str) -> str:
+    values = sorted(one[name] for one in lines for name in names)
+    return " to ".join(dict.fromkeys(values[:1] + values[-1:]))
 
 
 def main() -> int:
@@ -134,11 +161,9 @@ def main() -> int:
         "--only",
         default="",
         metavar="TEXT",
-        help="only rows in whose quantity or setting this stands",
+        help="only rows whose quantity or setting contains TEXT",
     )
-    parser.add_argument(
-        "--quick", action="store_true", help=f"{QUICK} worlds per row: whether it runs"
-    )
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} worlds per row, as a trial")
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count(), help="processes (default: one per core)"
     )
@@ -163,16 +188,15 @@ def main() -> int:
                 file.write(json.dumps(found) + "\n")
             step(1)
     table = [(row, done[row.quantity, row.setting]) for row in wanted]
-    with (BUILD / "calibration.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(found for _, found in table)
+    lines = lines_of(table)
+    write_table(BUILD / TABLE.name, lines)
     if worlds == WORLDS and not args.only:
-        PAGE.write_text(page(table), encoding="utf-8")
+        write_table(TABLE, lines)
+        PAGE.write_text(page(lines), encoding="utf-8")
     outside = [(row, found) for row, found in table if not inside(row, found)]
     for row, found in outside:
         print(
-            f"OUTSIDE: {row.quantity}, {row.setting}: {found['measured']:.3f}, wanted {row.least} to {row.most}"
+            f"OUTSIDE: {row.quantity}, {row.setting}: {found['measured']:.3f}, expected {row.least} to {row.most}"
         )
     print(
         f"{len(table) - len(outside)} of {len(table)} rows within their tolerance, {worlds} worlds each"

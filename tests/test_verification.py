@@ -1,4 +1,4 @@
-"""docs/verification.md says what the tests say, and no quantity of the package is missing from it."""
+"""docs/verification.md is current, and no quantity of the package is missing from it."""
 
 import ast
 import importlib
@@ -37,12 +37,12 @@ def test_marks_name_quantities_and_errata_of_the_lists():
     assert all(mark.of for mark in foreign), "a foreign program or table has a name: of="
 
 
-def test_every_erratum_is_shown_or_says_why_not():
+def test_every_erratum_has_a_test_or_a_reason():
     for one in v.errata():
         assert bool(v.marks().get(one.place)) != bool(one.untested), one.place
 
 
-def test_every_erratum_is_of_a_kind_says_what_is_meant_and_hears_its_authors():
+def test_errata_are_complete_and_in_order():
     assert [one.kind for one in v.errata()] == sorted(
         (one.kind for one in v.errata()), key=list(v.REMARKS).index
     )

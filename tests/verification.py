@@ -1,8 +1,8 @@
-"""What is computed, and the three ways in which each of it is checked: docs/verification.md, written from the marks.
+"""What is computed and how it is checked: `python -m tests.verification` writes docs/verification.md.
 
-A test says what it verifies by `@pytest.mark.verifies("chrF", by="foreign", of="sacreBLEU, bit for bit")`, with one or
-several quantities of the list below and by = "hand", "property" or "foreign"; a remark on a paper that it shows, by
-`@pytest.mark.erratum("AN eq. 46")`. Run `python -m tests.verification` to write the page anew.
+`@pytest.mark.verifies("chrF", by="foreign", of="sacreBLEU, bit for bit")` marks a test that verifies one or more
+quantities of verification.tsv, by = "hand", "property" or "foreign"; `@pytest.mark.erratum("AN eq. 46")` one that
+shows an erratum of errata.tsv.
 """
 
 from __future__ import annotations
@@ -18,22 +18,25 @@ PAGE = ROOT / "docs" / "verification.md"
 KINDS = ("hand", "property", "foreign")
 HEAD = """# Verification: each quantity is checked in three ways
 
-By hand: an example that can be worked on paper. By a property: an identity, a bound or an enumeration that must hold
-for any input. Against another: a foreign program or a published table. This page is written from the marks of the
-tests by `python -m tests.verification`, and a test holds it to them. AN is Flamich et al. 2025, XMI is Bugliarello et
-al. 2020. Tests marked `real` need the shared data sets (`ANHELPERS_DATA`).
+*By hand*: an example that can be worked on paper. *Property*: an identity, a bound or an enumeration that must hold for
+any input. *Foreign*: another program or a published table. `python -m tests.verification` writes this page from the
+marks of the tests, and a test keeps it current. AN is Flamich et al. 2025, XMI is Bugliarello et al. 2020. Some tests
+need the shared data sets (`ANHELPERS_DATA`).
 """
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number that the package gives, and where it is defined: a row of verification.tsv.
+    """A number that the package computes: a row of verification.tsv.
 
     Parameters
     ----------
-    section : of the page. quantity : its name, as in the marks.
-    source : the equation; AN is Flamich et al. 2025, XMI is Bugliarello et al. 2020.
-    functions : below anhelpers. unit : and direction. doctests : those of the functions whose doctest is by hand.
+    section : of the page.
+    quantity : its name, as in the marks.
+    source : the equation.
+    functions : their addresses below anhelpers.
+    unit : and direction.
+    doctests : functions whose doctest is an example by hand.
     """
 
     section: str
@@ -46,13 +49,15 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A place of a paper to be read with care, a row of errata.tsv.
+    """A place of a paper to read with care: a row of errata.tsv.
 
     Parameters
     ----------
-    place : paper and equation, theorem or section. kind : one of REMARKS.
-    printed, holds : what stands there, in our words, and what we think it should say or needs.
-    answer : what its authors could say to that. untested : why no test can show it, else empty.
+    place : paper and equation, theorem or section.
+    kind : one of REMARKS.
+    printed, holds : what the paper prints, in our words, and what we think it should say.
+    answer : a possible reply of its authors.
+    untested : why no test shows it; usually empty.
     """
 
     place: str
@@ -65,16 +70,16 @@ class Erratum:
 
 FILES = {Quantity: "verification", Erratum: "errata"}
 REMARKS = {
-    "error": "A formula is false as it is printed: who computes with it gets another number.",
-    "slip": "A wrong word, symbol, digit or cross-reference; the text around it says what is meant.",
-    "caveat": "Right as it is meant, and easily taken for more: a condition to keep in mind.",
-    "open reading": "The text allows two readings; what holds depends on which.",
+    "error": "A formula is wrong as printed and gives another number.",
+    "slip": "A wrong word, symbol, digit or cross-reference; the surrounding text shows what is meant.",
+    "caveat": "Correct as meant, but easily read as a stronger statement.",
+    "open reading": "The text allows two readings, which lead to different results.",
 }
-"""The kinds of errata, from the gravest, with the sentence that the page has on each."""
-ERRATA = """What we think the papers and their files should say, in errors, slips, caveats and open readings; what their
-authors could answer; and the test that shows it. Later versions of the papers may have mended some. None of it touches
-their main results: the tradeoff, its concavity, and that XMI is higher, on average, out of English."""
-NETWORK = "none: the weights of a trained network cannot be worked through on paper"
+"""The kinds of errata, the most serious first, with the page's sentence on each."""
+ERRATA = """What we think the papers and their files should say, a possible reply of their authors, and the test that
+shows it. Later versions of the papers may have corrected some. None affects the main results: the tradeoff, its
+concavity, and that XMI is higher, on average, out of English."""
+NETWORK = "impossible for a trained network"
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
 MODULES = [
@@ -106,7 +111,7 @@ MODULES = [
     "xmi.published",
     "xmi.trainings",
 ]
-"""Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
+"""Every public function of these modules is in a row, or below: it only reads, names, sorts or packs."""
 NOT_QUANTITIES = {
     "frontier": "held_betas",
     "accuracy.ngrams": "matches_by_sorting",
@@ -142,31 +147,24 @@ class Mark:
     kind: str
     of: str
     file: str
-    test: str
-    real: bool
-
-    def __str__(self) -> str:
-        words = self.test.removeprefix("test_").replace("_", " ")
-        return f"[{words}](../{self.file}){' (`real`)' if self.real else ''}"
 
 
 @cache
 def marks() -> dict[str, list[Mark]]:
-    """Quantity or place of an erratum → the tests that are marked with it, in the order of files and lines."""
+    """Quantity or place of an erratum → the tests marked with it, in the order of files and lines."""
     found: dict[str, list[Mark]] = {}
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                real = any(ast.unparse(one) == "pytest.mark.real" for one in node.decorator_list)
                 for names, kind, of in filter(None, map(_mark, node.decorator_list)):
-                    mark = Mark(kind, of, path.relative_to(ROOT).as_posix(), node.name, real)
+                    mark = Mark(kind, of, path.relative_to(ROOT).as_posix())
                     for name in names:
                         found.setdefault(name, []).append(mark)
     return found
 
 
 def _mark(decorator: ast.expr) -> tuple[list[str], str, str] | None:
-    """(names, kind, of) of `pytest.mark.verifies(...)` or `pytest.mark.erratum(...)`."""
+    """(names, kind, of) of a mark `verifies` or `erratum`."""
     if not (isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)):
         return None
     if (kind := decorator.func.attr) not in ("verifies", "erratum"):
@@ -194,11 +192,18 @@ def errata() -> list[Erratum]:
     return _rows(Erratum)
 
 
-def checks(one: Quantity, kind: str) -> list[str]:
-    """What the page says of one kind of check of a quantity; empty where there is none."""
-    said = [f"doctest of `{name}`" for name in one.doctests.split()] if kind == "hand" else []
-    found = (mark for mark in marks().get(one.quantity, []) if mark.kind == kind)
-    return said + [f"{mark.of}: {mark}" if mark.of else str(mark) for mark in found]
+def checks(one: Quantity, kind: str) -> str:
+    """The cell of a quantity and kind of check: foreign programs and the files of the tests, or ""."""
+    found = [mark for mark in marks().get(one.quantity, []) if mark.kind == kind]
+    programs = "; ".join(dict.fromkeys(mark.of for mark in found if mark.of))
+    doctest = "doctest" * (kind == "hand" and bool(one.doctests))
+    return " ".join(filter(None, [programs, _files(found), doctest]))
+
+
+def _files(found: list[Mark]) -> str:
+    """Links to the files of the tests, each once."""
+    names = dict.fromkeys(mark.file for mark in found)
+    return " ".join(f"[{Path(name).stem.removeprefix('test_')}](../{name})" for name in names)
 
 
 def page() -> str:
@@ -211,14 +216,14 @@ def page() -> str:
             "",
             f"## {title}",
             "",
-            "| quantity | function | unit and direction | by hand | property | another |",
+            "| quantity | function | unit and direction | by hand | property | foreign |",
         ]
         lines += ["|---|---|---|---|---|---|", *map(_row, rows)]
     lines += ["", "## Errata", "", ERRATA]
     for kind, meaning in REMARKS.items():
         lines += ["", f"### {kind.capitalize()}s", "", meaning, ""]
         lines += [
-            "| place | as printed | we think | its authors could answer | shown by |",
+            "| place | as printed | we think | a possible reply | shown by |",
             "|---|---|---|---|---|",
         ]
         lines += [_remark(one) for one in errata() if one.kind == kind]
@@ -227,12 +232,12 @@ def page() -> str:
 
 def _row(one: Quantity) -> str:
     functions = ", ".join(f"`{name}`" for name in one.functions.split())
-    cells = ["; ".join(checks(one, kind)) or IMPOSSIBLE[one.quantity, kind] for kind in KINDS]
+    cells = [checks(one, kind) or IMPOSSIBLE[one.quantity, kind] for kind in KINDS]
     return _line(f"{one.quantity} ({one.source})", functions, one.unit, *cells)
 
 
 def _remark(one: Erratum) -> str:
-    shown = "; ".join(map(str, marks().get(one.place, []))) or one.untested
+    shown = _files(marks().get(one.place, [])) or one.untested
     return _line(one.place, one.printed, one.holds, one.answer, shown)
 
 
