@@ -13,7 +13,7 @@ from ..errors import DataError
 from . import options as shared
 
 if TYPE_CHECKING:
-    from ..xmi import Xmi, XmiPerChar
+    from ..xmi import Xmi
 
 EXAMPLE = "anhelpers xmi --mt mt.txt --lm lm.txt -o xmi.csv"
 
@@ -71,7 +71,7 @@ def _how(request: Request, docs: tuple[str, ...] | None) -> dict[str, Any]:
     return {"docs": docs, "rng": np.random.default_rng(request.seed)}
 
 
-def _from_files(request: Request) -> Xmi | XmiPerChar:
+def _from_files(request: Request) -> Xmi:
     from ..data import read_score_pair
     from ..xmi import characters, per_character, xmi
 
@@ -85,7 +85,7 @@ def _from_files(request: Request) -> Xmi | XmiPerChar:
     return per_character(mt.logprobs, lm.logprobs, characters(texts), **_how(request, docs))
 
 
-def _from_models(request: Request) -> Xmi | XmiPerChar:
+def _from_models(request: Request) -> Xmi:
     from ..data import read_lines
     from ..translation import load_mt
     from ..xmi import load_q_lm, xmi_from_models

@@ -12,6 +12,7 @@ from .measure import pointwise_xmi as pointwise_xmi
 from .measure import sentence_cross_entropy as sentence_cross_entropy
 from .measure import xmi as xmi
 from .measure import xmi_difference as xmi_difference
+from .measure import xmi_table as xmi_table
 from .models import ModelXmi as ModelXmi
 from .models import load_q_lm as load_q_lm
 from .models import xmi_from_models as xmi_from_models
@@ -25,9 +26,7 @@ from .published import recomputed_bleu as recomputed_bleu
 from .published import sides as sides
 from .published import token_gap as token_gap
 from .results import Xmi as Xmi
-from .results import XmiPerChar as XmiPerChar
-from .tables import xmi_rows as xmi_rows
-from .tables import xmi_table as xmi_table
+from .results import xmi_rows as xmi_rows
 from .toy import ToyPair as ToyPair
 from .toy import toy_candidates as toy_candidates
 from .toy import toy_pair as toy_pair

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from ..bootstrap import bootstrap_means
 from ..errors import DataError
 from ..estimate import Estimate
-from .measure import SENTENCE, xmi
-from .results import Xmi, bits
-from .scores import UNITS, in_bits
+from .logprobs import UNITS, in_bits
+from .measure import bits, xmi
+from .results import Xmi
 from .toy import ToyPair
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def model_gap(
     columns = columns[~np.isnan(columns).any(1)]
     means = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
     names = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI") * 2
-    six = bits(names, means, SENTENCE, f"{n_draws} resamples of {len(columns)} sentences")
+    six = bits(names, means, f"{n_draws} resamples of {len(columns)} sentences")
     ways = ("mean surprisal less the closed form", "mean of log2 p - log2 q, sentence by sentence")
     named = [replace(b, signature=f"{ways[k // 3]}; {b.signature}") for k, b in enumerate(six)]
     return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *named)

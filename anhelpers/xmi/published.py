@@ -1,42 +1,37 @@
-"""The published results on cross-mutual information, read, recomputed and tested again (Bugliarello et al. 2020).
+"""The published results on cross-mutual information (Bugliarello et al. 2020).
 
-40 directions between English and 20 languages of Europarl, 2,000 test sentences each. H_LM, H_MT and XMI are in bits
-per sentence, BLEU in points. Three things to know before one quotes them:
+40 directions between English and 20 languages of Europarl, 2,000 test sentences each. H_LM, H_MT
+and XMI are in bits per sentence, BLEU in points. Before citing them, note:
 
-- The bits per sentence leave out one token's worth each: eval_mt.py and eval_lm.py of the authors' repository print
-  ``avg_nll_loss*(count-len(dataset))/len(dataset)``, where loss and count include the ends of the sentences. Eq. 2 sums
-  over the end, too; so counted, h_lm grows by nll_lm, h_mt by nll_mt and XMI by their difference, 2.6 to 3.5 bits
-  (`count="all"`). Mean XMI is then 99.84 into English and 105.32 out of it, instead of 96.91 and 102.16. All 20
-  languages keep their sign, r with BLEU goes from 0.961 to 0.960 and from 0.645 to 0.631; among the correlations with
-  features, Bonferroni then passes the head-POS entropy of the source (Pearson) and no longer the distance of the
-  ratios. The figures alone cannot show it, for h / nll is a number of tokens that does not say which; the scripts do.
-  One may well count that way: the paper multiplies "by the number of sub-word units", of which the end of a sentence
-  is arguably none, and all rows are treated alike. What is left out is a mean token, though, and not the end's own
-  bits. Scores of one's own, summed over all tokens, are larger by as much: compare them with ``count="all"``, or count
-  them as the table does (``xmi(..., count="published")``).
-- H_LM of English is of one model, which predicts as many tokens as the translation model of bg-en. In the other 19
-  directions into English the translation model predicts another number, from 0.86 tokens per sentence fewer (fr-en) to
-  0.27 more (el-en): their XMI compares two segmentations. Out of English both models predict equally many (columns
-  tokens_lm and tokens_mt of `read_results`).
-- The 40 directions are no independent draws: English is in each, and a feature of the source has one value for 20.
-
-The files, results and translations, are found in every layout they come in.
+- The bits per sentence leave out one mean token each: eval_mt.py and eval_lm.py of the authors'
+  repository print ``avg_nll_loss*(count-len(dataset))/len(dataset)``, where loss and count include
+  the ends of the sentences. Eq. 2 includes the end. With it (`count="all"`), h_lm grows by nll_lm,
+  h_mt by nll_mt and XMI by their difference, 2.6 to 3.5 bits: mean XMI is 99.84 into English and
+  105.32 out of it, not 96.91 and 102.16. All 20 languages keep the sign of their difference. r with
+  BLEU changes from 0.961 to 0.960 and from 0.645 to 0.631. By Bonferroni, the head-POS entropy of
+  the source becomes significant (Pearson), and the distance of the ratios does not stay so.
+  Compare your scores, summed over all tokens, with ``count="all"``, or count them as the table does:
+  ``xmi(..., count="published")``.
+- H_LM of English is of one model, which predicts as many tokens as the translation model of bg-en.
+  In the other 19 directions into English the translation model predicts another number, from 0.86
+  tokens per sentence fewer (fr-en) to 0.27 more (el-en): their XMI compares two segmentations. Out
+  of English both models predict equally many (`token_gap`).
+- The 40 directions are not independent: English is in each, and a feature of the source has one
+  value in 20 of them.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import checks
 from ..accuracy.surface import surface
-from ..data.fetch import bundled
 from ..data.io import read_lines, read_table
-from ..data.sets import find_file
+from ..data.sets import bundled, find_file
 from ..errors import DataError
 from ..stats import correlation_p, pearson
 from .measure import COUNTS
@@ -44,139 +39,80 @@ from .measure import COUNTS
 if TYPE_CHECKING:
     import pandas as pd
 
+_NUMBERS = ("h_lm", "h_mt", "xmi", "bleu")
+_SCORES = {
+    "h_lm": ("xent.lm.csv", "trg"),
+    "h_mt": ("xent.mt.csv", "direction"),
+    "xmi": ("xmi.mt.csv", "direction"),
+    "bleu": ("bleu.mt.csv", "direction"),
+    "nll_lm": ("nll.lm.csv", "trg"),
+    "nll_mt": ("nll.mt.csv", "direction"),
+    "ppl_lm": ("ppl.lm.csv", "trg"),
+    "ppl_mt": ("ppl.mt.csv", "direction"),
+}
+"""Column to its file, and to what its rows are of: the target language, or the direction."""
 
-DIRECTION = re.compile(r"([a-z]{2})2([a-z]{2})")  # the folder of a direction: "en2de"
-
-
-def find_results(folder: str | PathLike | None = None) -> Path:
-    """The folder of the authors' results, which has test/, valid/ and features/.
-
-    Parameters
-    ----------
-    folder : that folder itself, or one with results/ in it: the data set "xmi", or a checkout of the authors'
-        repository; None: the data set "xmi".
-
-    Raises
-    ------
-    DataError where there are none.
-    """
-    folder = find_file("xmi") if folder is None else Path(folder)
-    for place in (folder, folder / "results"):
-        if _is_results(place):
-            return place
-    told = "this folder has none of the results" if folder.is_dir() else "there is no such folder"
-    move = "name the authors' repository, its folder results, or a folder with results/test/ in it"
-    raise DataError(f"{told}; {move}.", folder)
+_FEATURES = {
+    "src_mcc": ("mcc.csv", "src", "source morphology"),
+    "trg_mcc": ("mcc.csv", "trg", "target morphology"),
+    "src_adl": ("adl.csv", "src", "source dep. length"),
+    "trg_adl": ("adl.csv", "trg", "target dep. length"),
+    "src_hpe": ("hpe.csv", "src", "source POS entropy"),
+    "trg_hpe": ("hpe.csv", "trg", "target POS entropy"),
+    "genetic": ("genetic.wrt_en.csv", "other", "genetic distance"),
+    "syntactic": ("syntactic.wrt_en.csv", "other", "syntactic distance"),
+    "featural": ("featural.wrt_en.csv", "other", "featural distance"),
+    "phonological": ("phonological.wrt_en.csv", "other", "phonological distance"),
+    "inventory": ("inventory.wrt_en.csv", "other", "inventory distance"),
+    "geographic": ("geographic.wrt_en.csv", "other", "geographic distance"),
+    "token_ratio": ("rat_token_number.csv", "direction", "token ratio"),
+    "src_ttr": ("src_ttr.csv", "direction", "source TTR"),
+    "trg_ttr": ("tgt_ttr.csv", "direction", "target TTR"),
+    "ttr_distance": ("distance_ttr.csv", "direction", "TTR distance"),
+    "word_overlap": ("word_overlap.csv", "direction", "word overlap"),
+}
+FEATURES = {name: row[:2] for name, row in _FEATURES.items()}
+"""The 17 features, each with its file and what its rows are of: morphological counting complexity,
+average dependency length and head-POS entropy of both languages, six typological distances from
+English (URIEL), and five of the training texts (see `features`)."""
+FEATURE_NAMES = {name: row[2] for name, row in _FEATURES.items()}
+"""Readable names of the features, for tables and charts."""
 
 
 def find_outputs(folder: str | PathLike | None = None) -> dict[str, Path]:
-    """The folder of each direction whose translations are here: "bg-en" -> one with preds.test and truth.test.
+    """Return the folder of each direction that has translations, by the name of the direction.
 
     Parameters
     ----------
-    folder : of such folders ("bg2en"); or any that `find_results` takes: then they are looked for in outputs/, as in
-        the data set "xmi", and in experiments/bg2en/outputs/, as in the authors' repository, also where the folder of
-        results alone is named and they lie beside it. None: the data set "xmi".
+    folder : path, optional
+        The data set "xmi" (the default), a checkout of the authors' repository, or a folder with
+        a folder per direction, such as bg2en, with preds.test and truth.test in it.
 
     Returns
     -------
-    The directions in the order of their names; none where there are no translations.
+    "bg-en" to its folder, sorted; empty without translations.
     """
     folder = find_file("xmi") if folder is None else Path(folder)
-    folder = folder.absolute()
-    roots = [folder, folder / "outputs", folder / "experiments"]
-    if _is_results(folder):
-        roots += [folder.parent / "outputs", folder.parent / "experiments"]
-    found: dict[str, Path] = {}
-    for root in roots:
-        for place in sorted(root.iterdir()) if root.is_dir() else ():
-            named = DIRECTION.fullmatch(place.name)
-            here = next(
-                (p for p in (place, place / "outputs") if (p / "preds.test").is_file()), None
-            )
-            if named and here:
-                found.setdefault(f"{named[1]}-{named[2]}", here)
+    found = {}
+    for layout in ("*", "outputs/*", "experiments/*/outputs"):
+        for place in sorted(path.parent for path in folder.glob(f"{layout}/preds.test")):
+            name = place.parent.name if place.name == "outputs" else place.name
+            found.setdefault(name.replace("2", "-"), place)
     return found
 
 
-def _is_results(folder: Path) -> bool:
-    return any((folder / split / "xmi.mt.csv").is_file() for split in ("test", "valid"))
-
-
-COLUMNS = ("direction", "src", "trg", "h_lm", "h_mt", "xmi", "bleu")
-"""The header of data/xmi_published.csv."""
-
-TOKEN_COLUMNS = ("direction", "src", "trg", "nll_lm", "nll_mt")
-"""The header of data/xmi_tokens.csv."""
-
-SCORES = {
-    "h_lm": ("xent.lm.csv", "trg"),
-    "h_mt": ("xent.mt.csv", "both"),
-    "xmi": ("xmi.mt.csv", "both"),
-    "bleu": ("bleu.mt.csv", "both"),
-    "nll_lm": ("nll.lm.csv", "trg"),
-    "nll_mt": ("nll.mt.csv", "both"),
-    "ppl_lm": ("ppl.lm.csv", "trg"),
-    "ppl_mt": ("ppl.mt.csv", "both"),
-}
-"""Column -> its file, and by what its rows are named: both languages, or the target, source or non-English one."""
-
-FEATURES = {
-    "src_mcc": ("mcc.csv", "src"),
-    "trg_mcc": ("mcc.csv", "trg"),
-    "src_adl": ("adl.csv", "src"),
-    "trg_adl": ("adl.csv", "trg"),
-    "src_hpe": ("hpe.csv", "src"),
-    "trg_hpe": ("hpe.csv", "trg"),
-    "genetic": ("genetic.wrt_en.csv", "other"),
-    "syntactic": ("syntactic.wrt_en.csv", "other"),
-    "featural": ("featural.wrt_en.csv", "other"),
-    "phonological": ("phonological.wrt_en.csv", "other"),
-    "inventory": ("inventory.wrt_en.csv", "other"),
-    "geographic": ("geographic.wrt_en.csv", "other"),
-    "token_ratio": ("rat_token_number.csv", "both"),
-    "src_ttr": ("src_ttr.csv", "both"),
-    "trg_ttr": ("tgt_ttr.csv", "both"),
-    "ttr_distance": ("distance_ttr.csv", "both"),
-    "word_overlap": ("word_overlap.csv", "both"),
-}
-"""The 17 features: morphological counting complexity, average dependency length and head-POS entropy of both languages,
-six typological distances from English (URIEL), and five of the training texts (see `features`)."""
-
-FEATURE_NAMES = {
-    "src_mcc": "source morphology",
-    "trg_mcc": "target morphology",
-    "src_adl": "source dep. length",
-    "trg_adl": "target dep. length",
-    "src_hpe": "source POS entropy",
-    "trg_hpe": "target POS entropy",
-    "genetic": "genetic distance",
-    "syntactic": "syntactic distance",
-    "featural": "featural distance",
-    "phonological": "phonological distance",
-    "inventory": "inventory distance",
-    "geographic": "geographic distance",
-    "token_ratio": "token ratio",
-    "src_ttr": "source TTR",
-    "trg_ttr": "target TTR",
-    "ttr_distance": "TTR distance",
-    "word_overlap": "word overlap",
-}
-"""What FEATURES are called in pictures and tables. TTR: type-token ratio."""
-
-
 def published_table(count: str = "published") -> pd.DataFrame:
-    """The published table: how many bits per sentence each of 40 directions needs, saves, and its BLEU.
+    """Return the bundled Table 1 of the paper: XMI and BLEU of 40 directions.
 
     Parameters
     ----------
-    count : "published": as printed. "all": with the ends of the sentences, as eq. 2 has it and as `xmi` counts scores
-        of one's own (see the module).
+    count : str
+        "published": as printed. "all": with the ends of the sentences, as in eq. 2 and in `xmi`.
 
     Returns
     -------
-    direction ("bg-en"), src, trg; h_lm, h_mt, xmi : bits per sentence, two decimals; bleu : points, one decimal.
-    Each number is rounded by itself, so that xmi and h_lm − h_mt differ by up to 0.01.
+    direction ("bg-en"), src, trg; h_lm, h_mt, xmi : bits per sentence, two decimals; bleu : points,
+    one decimal. Each is rounded by itself, so that xmi and h_lm − h_mt differ by up to 0.01.
 
     References
     ----------
@@ -187,62 +123,51 @@ def published_table(count: str = "published") -> pd.DataFrame:
     >>> published_table("all").loc[0, ["h_lm", "h_mt", "xmi"]].astype(float).round(2).tolist()
     [158.89, 53.43, 105.46]
     """
-    table = _bundled_table("xmi_published.csv", COLUMNS)
+    table = _bundled("xmi_published.csv", _NUMBERS)
     if checks.one_of(count, COUNTS, "count") == "published":
         return table
-    return _with_ends(table.merge(_tokens(), on="direction"))[list(COLUMNS)]
-
-
-def _tokens() -> pd.DataFrame:
-    """direction, nll_lm, nll_mt of the table that comes with the package."""
-    return _bundled_table("xmi_tokens.csv", TOKEN_COLUMNS).drop(columns=["src", "trg"])
-
-
-def _with_ends(table: pd.DataFrame) -> pd.DataFrame:
-    """Bits per sentence with one mean token more: that of the sentence's end."""
-    more = table.nll_lm - table.nll_mt
-    return table.assign(
-        h_lm=table.h_lm + table.nll_lm, h_mt=table.h_mt + table.nll_mt, xmi=table.xmi + more
-    )
+    return _with_ends(table.merge(_tokens(), on="direction"))[list(table)]
 
 
 def read_results(
     folder: str | PathLike | None = None, split: str = "test", count: str = "published"
 ) -> pd.DataFrame:
-    """The results of every direction as the authors' files have them, to four decimals, a row per direction.
+    """Read the results of every direction from the authors' files, to four decimals.
 
     Parameters
     ----------
-    folder : as in `find_results`; None: the one of the data set "xmi".
-    split : "test" or "valid". count : as in `published_table`.
+    folder : path, optional
+        Their folder results, or one with it, such as the data set "xmi" (the default).
+    split : str
+        "test" or "valid".
+    count : str
+        As in `published_table`.
 
     Returns
     -------
-    direction, src, trg and SCORES: h_lm, h_mt, xmi in bits per sentence; bleu in points; nll_lm, nll_mt in bits per
-    token; ppl_lm, ppl_mt, two to the power of these; and tokens_lm, tokens_mt = h / nll : tokens per sentence that each
-    model predicts, without the sentence's end or, where `count` is "all", with it (known to about 0.001).
+    direction, src, trg; h_lm, h_mt, xmi in bits per sentence; bleu in points; nll_lm, nll_mt in
+    bits per token; ppl_lm, ppl_mt, two to the power of these; tokens_lm, tokens_mt = h / nll :
+    tokens per sentence that each model predicts, to about 0.001; without the sentence's end, or
+    with it if `count` is "all".
 
     Raises
     ------
-    DataError with file and line: no such file, another header, no number, a row twice, a row that is missing.
+    DataError : with its file, a missing file, column or row, a repeated row, a malformed number.
     """
     checks.one_of(split, ("test", "valid"), "split")
     checks.one_of(count, COUNTS, "count")
-    folder = find_results(folder) / split
-    table = _joined(folder, _directions(folder / SCORES["xmi"][0]), SCORES)
+    table = _joined(_results(folder) / split, _SCORES, split)
     table = _with_ends(table) if count == "all" else table
     return table.assign(tokens_lm=table.h_lm / table.nll_lm, tokens_mt=table.h_mt / table.nll_mt)
 
 
 def read_features(folder: str | PathLike | None = None) -> pd.DataFrame:
-    """The 17 published features of each direction, which come with the package.
-
-    Those of the training texts cannot be recomputed here, as these texts are in no data set.
+    """Return the 17 published features of each direction.
 
     Parameters
     ----------
-    folder : None: the bundled table; else as in `find_results`, such as the data set "xmi", whose figures are
-        the same. Errors as in `read_results`.
+    folder : path, optional
+        As in `read_results`, with the same numbers; by default the bundled table.
 
     Returns
     -------
@@ -252,17 +177,17 @@ def read_features(folder: str | PathLike | None = None) -> pd.DataFrame:
     (40, 20)
     """
     if folder is None:
-        return _bundled_table("xmi_features.csv", COLUMNS[:3] + tuple(FEATURES))
-    folder = find_results(folder)
-    return _joined(folder / "features", _directions(folder / "test" / SCORES["xmi"][0]), FEATURES)
+        return _bundled("xmi_features.csv", tuple(FEATURES))
+    return _joined(_results(folder) / "features", FEATURES)
 
 
 def sides(table: pd.DataFrame) -> pd.DataFrame:
-    """Into and out of English: mean XMI and mean BLEU with standard errors, and how the two correlate.
+    """Mean XMI and BLEU into and out of English with standard errors, and their correlation.
 
     Returns
     -------
-    A row per side ("into", "out of"): n directions, xmi, xmi_se (bits), bleu, bleu_se (points), pearson, pearson_se, p.
+    A row per side ("into", "out of"): n directions, xmi, xmi_se (bits), bleu, bleu_se (points),
+    pearson, pearson_se, p.
 
     >>> sides(published_table())[["side", "n", "xmi", "pearson"]].round(3).to_numpy().tolist()
     [['into', 20, 96.906, 0.961], ['out of', 20, 102.162, 0.645]]
@@ -274,54 +199,61 @@ def sides(table: pd.DataFrame) -> pd.DataFrame:
         n, r = len(part), float(pearson(part.xmi, part.bleu)) if len(part) > 2 else math.nan
         row = {"side": side, "n": n}
         for name in ("xmi", "bleu"):
-            row |= {
-                name: part[name].mean(),
-                f"{name}_se": part[name].std() / math.sqrt(n) if n > 1 else math.nan,
-            }
+            se = part[name].std() / math.sqrt(n) if n > 1 else math.nan
+            row |= {name: part[name].mean(), f"{name}_se": se}
         spread = math.sqrt((1 - r) * (1 + r) / (n - 2)) if n > 2 else math.nan
         rows.append(row | {"pearson": r, "pearson_se": spread, "p": float(correlation_p(r, n))})
     return pd.DataFrame(rows)
 
 
 def token_gap(results: pd.DataFrame | None = None) -> pd.DataFrame:
-    """How many tokens per sentence the translation model predicts more than the language model, per direction.
+    """Tokens per sentence that the translation model predicts more than the language model.
 
-    Tokens are bits per sentence over bits per token. All figures are rounded, so a gap is known within `slack`; only
-    where it is larger do the two models surely segment the target differently.
+    Tokens are bits per sentence over bits per token. These are rounded, so a gap is known within
+    `slack`; a larger one shows that the two models segment the target differently.
 
     Parameters
     ----------
-    results : from `read_results`, to four decimals; None: the bundled figures, with bits per sentence to two decimals.
+    results : DataFrame, optional
+        From `read_results`, to four decimals; by default the bundled numbers, to two.
 
     Returns
     -------
-    direction, src, trg, nll_lm, nll_mt (bits per token), tokens_lm, tokens_mt (per sentence), gap (mt - lm), slack,
-    same : whether the gap is within it.
+    direction, src, trg, nll_lm, nll_mt (bits per token), tokens_lm, tokens_mt (per sentence), gap
+    (mt - lm), slack, same : whether the gap is within it.
 
     >>> token_gap().query("not same").trg.value_counts().to_dict()
     {'en': 19}
     """
-    if results is None:
-        bits, half = published_table(), 0.005
-        table = bits.merge(_tokens(), on="direction")
-    else:
-        table, half = results, 0.00005
+    half = 0.005 if results is None else 0.00005
+    table = published_table().merge(_tokens(), on="direction") if results is None else results
     table = table.assign(tokens_lm=table.h_lm / table.nll_lm, tokens_mt=table.h_mt / table.nll_mt)
     off = {
         side: half / table[f"nll_{side}"] + 0.00005 * table[f"tokens_{side}"] / table[f"nll_{side}"]
         for side in ("lm", "mt")
     }
     table = table.assign(gap=table.tokens_mt - table.tokens_lm, slack=off["lm"] + off["mt"])
-    columns = [*TOKEN_COLUMNS, "tokens_lm", "tokens_mt", "gap", "slack"]
+    columns = [
+        "direction",
+        "src",
+        "trg",
+        "nll_lm",
+        "nll_mt",
+        "tokens_lm",
+        "tokens_mt",
+        "gap",
+        "slack",
+    ]
     return table[columns].assign(same=table.gap.abs() <= table.slack)
 
 
 def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
-    """BLEU computed anew from output files: a folder per direction ("bg2en") with preds.test and truth.test.
+    """Compute BLEU from the translations in a folder.
 
     Parameters
     ----------
-    folder : as in `find_outputs`; None: the data set "xmi", with 12 directions.
+    folder : path, optional
+        As in `find_outputs`; the data set "xmi" has 12 directions.
 
     Returns
     -------
@@ -332,58 +264,57 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
     bleu, rows = surface("bleu"), []
     for direction, place in find_outputs(folder).items():
         hyps, refs = read_lines(place / "preds.test"), read_lines(place / "truth.test")
-        name = direction.replace("-", "2")
-        n = checks.same_length(**{f"{name}/preds.test": hyps, f"{name}/truth.test": refs})
+        n = checks.same_length(**{f"{place}/preds.test": hyps, "truth.test": refs})
         rows.append((direction, float(bleu.corpus_scores(bleu.statistics(hyps, [refs]).sum(0))), n))
-    if not rows:
-        raise DataError(
-            "holds no folder of outputs such as bg2en; give the folder that has them.", folder
-        )
     return pd.DataFrame(rows, columns=["direction", "bleu", "n"])
 
 
-def _bundled_table(name: str, header: tuple[str, ...]) -> pd.DataFrame:
-    """direction, src, trg and numbers, from a table that comes with the package."""
-
-    columns = dict.fromkeys(header[:3], str) | dict.fromkeys(header[3:], float)
-    return read_table(bundled(name), columns)[list(header)]
-
-
-def _values(path: Path, by: str) -> dict[tuple[str, ...], float]:
-    """The values of a file, by (language,) or (source, target)."""
-    header = ("src", "tgt", "value") if by == "both" else ("lang", "value")
-    table = read_table(path, dict.fromkeys(header[:-1], str) | {"value": float})
-    keys = list(zip(*(table[name] for name in header[:-1]), strict=True))
-    if len(set(keys)) < len(keys) or table["value"].isna().any():
-        raise DataError("expected one value for each language or direction.", path)
-    return dict(zip(keys, table["value"].tolist(), strict=True))
+def _results(folder: str | PathLike | None) -> Path:
+    """The authors' folder of results, which has test/, valid/ and features/."""
+    folder = find_file("xmi") if folder is None else Path(folder)
+    return folder / "results" if (folder / "results").is_dir() else folder
 
 
-def _directions(path: Path) -> list[tuple[str, str]]:
-    return [(src, trg) for src, trg in _values(path, "both")]
+def _bundled(name: str, numbers: tuple[str, ...]) -> pd.DataFrame:
+    """A table of the package: direction, src, trg and numbers."""
+    texts = dict.fromkeys(("direction", "src", "trg"), str)
+    return read_table(bundled(name), texts | dict.fromkeys(numbers, float))
+
+
+def _tokens() -> pd.DataFrame:
+    """direction, nll_lm and nll_mt of the bundled table."""
+    return _bundled("xmi_tokens.csv", ("nll_lm", "nll_mt")).drop(columns=["src", "trg"])
+
+
+def _with_ends(table: pd.DataFrame) -> pd.DataFrame:
+    """Bits per sentence with one mean token more, for the sentence's end."""
+    h_lm, h_mt = table.h_lm + table.nll_lm, table.h_mt + table.nll_mt
+    return table.assign(h_lm=h_lm, h_mt=h_mt, xmi=table.xmi + (table.nll_lm - table.nll_mt))
+
+
+def _values(path: Path, by: str) -> pd.Series:
+    """The values of a file by language or direction."""
+    keys = ["src", "tgt"] if by == "direction" else ["lang"]
+    table = read_table(path, dict.fromkeys(keys, str) | {"value": float})
+    if (twice := table.duplicated(keys)).any():
+        raise DataError("this row is repeated.", path, int(twice.argmax()) + 2)
+    return table.set_index(table[keys].agg("-".join, axis=1)).value
 
 
 def _joined(
-    folder: Path, pairs: list[tuple[str, str]], files: Mapping[str, tuple[str, str]]
+    folder: Path, files: Mapping[str, tuple[str, str]], split: str = "test"
 ) -> pd.DataFrame:
-    """direction, src, trg, and a column per file."""
+    """direction, src, trg, and a column per file, of the directions with an XMI."""
     import pandas as pd
 
-    columns: dict[str, Sequence] = {
-        "direction": [f"{src}-{trg}" for src, trg in pairs],
-        "src": [s for s, _ in pairs],
-        "trg": [t for _, t in pairs],
-    }
+    table = pd.DataFrame(
+        {"direction": _values(folder.parent / split / "xmi.mt.csv", "direction").index}
+    )
+    table[["src", "trg"]] = table.direction.str.split("-", expand=True)
+    other = table.src.where(table.trg == "en", table.trg)
     for name, (file, by) in files.items():
-        values = _values(folder / file, by)
-        keys = [
-            {"both": (s, t), "src": (s,), "trg": (t,), "other": (s if t == "en" else t,)}[by]
-            for s, t in pairs
-        ]
-        lacking = [key for key in keys if key not in values]
-        if lacking:
-            raise DataError(
-                f"has no row for {'-'.join(lacking[0])}, which has an XMI; add it.", folder / file
-            )
-        columns[name] = [values[key] for key in keys]
-    return pd.DataFrame(columns)
+        values = _values(folder / file, by).reindex(other if by == "other" else table[by])
+        if values.isna().any():
+            raise DataError(f"no value of {values.index[values.isna()][0]}.", folder / file)
+        table[name] = values.to_numpy()
+    return table

@@ -19,9 +19,9 @@ from ..data.io import read_table
 from ..data.sets import bundled
 from ..errors import DataError
 from ..estimate import Estimate
+from .logprobs import UNITS
 from .measure import SENTENCE, pointwise_xmi
 from .models import xmi_from_models
-from .scores import UNITS
 from .toy import ToyPair
 from .train import train_pair
 
