@@ -27,28 +27,7 @@ from anhelpers.xmi.published import (
     token_gap,
 )
 
-LANGUAGES = {
-    "bg",
-    "cs",
-    "da",
-    "de",
-    "el",
-    "es",
-    "et",
-    "fi",
-    "fr",
-    "hu",
-    "it",
-    "lt",
-    "lv",
-    "nl",
-    "pl",
-    "pt",
-    "ro",
-    "sk",
-    "sl",
-    "sv",
-}
+LANGUAGES = {*"bg cs da de el es et fi fr hu it lt lv nl pl pt ro sk sl sv".split()}
 
 
 def test_the_bundled_table_has_each_direction_once():
@@ -232,10 +211,9 @@ def test_output_files_of_ones_own(tmp_path):
         ["a b c d", "a small house"], [["a b c d", "the small house"]]
     ).score
     assert found.to_numpy().tolist() == [["de-en", theirs, 2]]
-    with pytest.raises(DataError, match="holds no folder of outputs"):
-        recomputed_bleu(place)
+    assert recomputed_bleu(place).empty
     (place / "truth.test").write_text("a b c d\n")
-    with pytest.raises(DataError, match=r"de2en/preds\.test has 2, de2en/truth\.test has 1"):
+    with pytest.raises(DataError):
         recomputed_bleu(tmp_path)
 
 
@@ -355,42 +333,32 @@ def test_bleu_of_the_output_files_is_the_published_one(xmi):
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("file", "old", "new", "words"),
+    ("file", "old", "new", "line"),
     [
-        (
-            "xent.mt.csv",
-            "bg,en,51.8457",
-            "bg,en,abc",
-            "xent.mt.csv, line 2: value 'abc' is no finite number",
-        ),
-        (
-            "xent.mt.csv",
-            "cs,en,57.2295",
-            "bg,en,57.2295",
-            "xent.mt.csv, line 3: bg-en is listed twice",
-        ),
-        ("xent.lm.csv", "bg,156.4857\n", "", "xent.lm.csv: has no row for bg"),
-        (
-            "bleu.mt.csv",
-            "src,tgt,value",
-            "src,trg,value",
-            "bleu.mt.csv, line 1: the header must be src,tgt,value",
-        ),
+        ("xent.mt.csv", "bg,en,51.8457", "bg,en,abc", 2),
+        ("xent.mt.csv", "cs,en,57.2295", "bg,en,57.2295", 3),
+        ("xent.lm.csv", "bg,156.4857\n", "", None),
+        ("xent.lm.csv", "bg,156.4857\n", "bg,\n", None),
+        ("bleu.mt.csv", "src,tgt,value", "src,trg,value", 1),
     ],
 )
-def test_broken_results_are_refused_with_file_and_line(xmi, tmp_path, file, old, new, words):
+def test_broken_results_are_refused_with_file_and_line(xmi, tmp_path, file, old, new, line):
     shutil.copytree(xmi / "results/test", tmp_path / "test", copy_function=shutil.copyfile)
     path = tmp_path / "test" / file
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
+    with pytest.raises(DataError) as error:
+        read_results(tmp_path)
+    assert (error.value.path, error.value.line) == (path, line)
+
+
+def test_unknown_names_are_refused(tmp_path):
+    for names in ({"split": "tset"}, {"count": "some"}):
+        with pytest.raises(UnknownName):
+            read_results(tmp_path, **names)
     with pytest.raises(DataError):
         read_results(tmp_path)
-
-
-def test_an_unknown_split_is_refused(tmp_path):
-    with pytest.raises(UnknownName, match="split 'tset'"):
-        read_results(tmp_path, "tset")
 
 
 @pytest.mark.verifies("Means of XMI by side and correlation with BLEU", by="hand")
@@ -460,8 +428,3 @@ def test_pairs_of_metrics_are_those_of_scipy():
         low, high = told.confidence_interval()
         assert (row.low, row.high) == pytest.approx((low, high), abs=1e-5)
         assert row.spearman == pytest.approx(stats.spearmanr(one, two).statistic)
-
-
-def test_a_table_without_a_metric_is_told():
-    with pytest.raises(DataError, match="the table has no column h_lm; it has direction, src"):
-        metric_correlations(published_table().drop(columns="h_lm"))
