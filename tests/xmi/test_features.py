@@ -61,23 +61,12 @@ def test_a_corpus_twice_has_half_the_ratio(texts):
 
 
 @pytest.mark.parametrize(
-    ("src", "trg", "words"),
-    [
-        ("a b", ["a"], "src is a single text"),
-        (["a"], ["", " "], "trg has no token in 2 sentences"),
-        ([], [], "src has no token in 0 sentences"),
-        (["a", "b"], ["a"], "src has 2, trg has 1"),
-    ],
+    ("src", "trg"),
+    [("a b", ["a"]), (["a"], ["", " "]), ([], []), (["a", "b"], ["a"])],
 )
-def test_what_is_refused(src, trg, words):
-    with pytest.raises(DataError, match=words):
+def test_what_is_refused(src, trg):
+    with pytest.raises(DataError):
         corpus_features(src, trg)
-
-
-@pytest.mark.parametrize("ttr", [0.0, -0.1, 1.1, float("nan")])
-def test_no_ratio_is_refused(ttr):
-    with pytest.raises(DataError, match="trg_ttr is"):
-        ttr_distance([0.5, 0.5], [0.5, ttr])
 
 
 @pytest.mark.verifies("Features of a corpus", by="foreign", of="the authors' feature table")

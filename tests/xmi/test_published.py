@@ -27,7 +27,8 @@ from anhelpers.xmi.published import (
     token_gap,
 )
 
-LANGUAGES = {*"bg cs da de el es et fi fr hu it lt lv nl pl pt ro sk sl sv".split()}
+CODES = "bg cs da de el es et fi fr hu it lt lv nl pl pt ro sk sl sv"
+LANGUAGES = set(CODES.split())
 
 
 def test_the_bundled_table_has_each_direction_once():
@@ -88,7 +89,7 @@ def assert_described(table, features, source):
 @pytest.mark.erratum("XMI Table 2, significant features")
 def test_the_bundled_tables_leave_the_same_features_significant():
     """XMI to two decimals instead of four changes the third digit of r (ties for Spearman), and no decision."""
-    assert_described(published_table(), read_features(), "the table that comes with the package")
+    assert_described(published_table(), read_features(), "the bundled table")
     found = feature_correlations(published_table(), read_features())
     named = found.set_index(["feature", "method"])
     assert named.r["src_ttr", "pearson"] == pytest.approx(-0.520, abs=5e-4)
@@ -184,20 +185,20 @@ def test_a_feature_that_does_not_vary_is_no_test():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (lambda t, f: (t.iloc[:2], f, 0.05), "at least 3 directions, and there are 2"),
-        (lambda t, f: (t, f.iloc[1:], 0.05), "direction d3 has no features"),
-        (lambda t, f: (pd.concat([t, t]), f, 0.05), "d0 comes twice in the table"),
-        (lambda t, f: (t, pd.concat([f, f]), 0.05), "d3 comes twice in the features"),
-        (lambda t, f: (t, f.replace(4.0, np.nan), 0.05), "f of d2 is no finite number"),
-        (lambda t, f: (t, f, 5), "alpha is 5"),
-        (lambda t, f: (t, f[["direction"]], 0.05), "no column of numbers"),
+        lambda t, f: (t.iloc[:2], f),
+        lambda t, f: (t, f.iloc[1:]),
+        lambda t, f: (pd.concat([t, t]), f),
+        lambda t, f: (t, pd.concat([f, f])),
+        lambda t, f: (t, f.replace(4.0, np.nan)),
+        lambda t, f: (t.replace(4.0, np.inf), f),
+        lambda t, f: (t, f[["direction"]]),
     ],
 )
-def test_what_correlations_refuse(change, words):
+def test_what_correlations_refuse(change):
     table, features = frames(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3]))
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError):
         feature_correlations(*change(table, features))
 
 
