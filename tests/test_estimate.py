@@ -119,5 +119,5 @@ def test_the_difference_of_independent_estimates_has_the_interval_of_both():
     assert np.allclose(other.minus(one).interval, [-found.high, -found.low])
     assert (found.n, found.n_r, found.unit) == (52, 40, "points")
     assert math.isnan(one.minus(an.Estimate("exact", 1.0, unit="points")).low)
-    with pytest.raises(DataError, match="another unit or level"):
+    with pytest.raises(DataError):
         one.minus(an.Estimate("bits", 1.0, unit="bits"))

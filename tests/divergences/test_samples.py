@@ -125,23 +125,23 @@ def test_an_outcome_that_the_reference_lacks_makes_kl_infinite_and_its_error_nan
     assert estimate.value == math.inf
     assert math.isnan(estimate.se)
     assert math.isnan(estimate.bias_estimate)
-    assert "lacks" in estimate.bias
+    assert math.isnan(estimate.low)
     assert math.isfinite(plug_in("tv", list("aab"), list("aaa"), rng=seeded()).se)
 
 
 @pytest.mark.parametrize(
-    ("name", "x", "order", "error", "words"),
+    ("name", "x", "order", "error"),
     [
-        ("kll", list("ab"), None, UnknownName, "did you mean 'kl'"),
-        ("renyi", list("ab"), None, DataError, "give an order"),
-        ("kl", list("ab"), 2.0, DataError, "to no other"),
-        ("kl", ["a"], None, DataError, "at least 2"),
-        ("kl", [[0, 1]], None, DataError, "flat"),
-        ("kl", [0.5, math.nan], None, DataError, "nan"),
+        ("kll", list("ab"), None, UnknownName),
+        ("renyi", list("ab"), None, DataError),
+        ("kl", list("ab"), 2.0, DataError),
+        ("kl", ["a"], None, DataError),
+        ("kl", [[0, 1]], None, DataError),
+        ("kl", [0.5, math.nan], None, DataError),
     ],
 )
-def test_bad_samples_of_categories_are_refused(name, x, order, error, words):
-    with pytest.raises(error, match=words):
+def test_bad_samples_of_categories_are_refused(name, x, order, error):
+    with pytest.raises(error):
         plug_in(name, x, x, rng=seeded(), order=order)
 
 
@@ -189,7 +189,7 @@ def test_one_critic_sees_the_difference_of_means_without_its_sign():
 
 @pytest.mark.parametrize("bad", [[1.0], [1.0, math.nan], [[1.0, 2.0]], [1.0, math.inf]])
 def test_bad_scores_are_refused(bad):
-    with pytest.raises(DataError, match=r"x has one score|x\[1\] is (nan|inf)|x must have shape"):
+    with pytest.raises(DataError):
         wasserstein_1d(bad, [0, 1], rng=seeded())
 
 
@@ -226,9 +226,9 @@ def test_scores_of_a_document_are_drawn_together():
     by_document, by_score = np.mean(found, 0)
     assert by_document < 0.11
     assert by_score > 0.3
-    with pytest.raises(DataError, match="docs_x names one document"):
+    with pytest.raises(DataError):
         wasserstein_1d([1.0, 2.0], [1.0, 2.0], rng=rng, docs_x=["a", "a"])
-    with pytest.raises(DataError, match="lengths differ"):
+    with pytest.raises(DataError):
         wasserstein_1d([1.0, 2.0], [1.0, 2.0], rng=rng, docs_y=["a", "b", "c"])
 
 
@@ -316,24 +316,25 @@ def test_an_output_that_the_language_model_excludes_makes_it_infinite():
 
 
 @pytest.mark.parametrize(
-    ("log_q", "log_f", "words"),
+    ("log_q", "log_f", "place"),
     [
-        ([-1.0, 0.25], [-1.0, -1.0], r"log_q, line 2: 0\.25 is no log-probability"),
-        ([-1.0, -1.0, -1.0], [-1.0, -1.0, 1e-4], r"log_f, line 3: 0.0001"),
-        ([-math.inf, -1.0], [-1.0, -1.0], "log_q, line 1: -inf"),
-        ([-1.0, -1.0], [-1.0], "lengths differ"),
-        ([-1.0, math.nan], [-1.0, -1.0], r"1 pairs of log-probabilities \(1 missing\)"),
-        ([[-1.0]], [[-1.0]], "flat"),
+        ([-1.0, 0.25], [-1.0, -1.0], "log_q, line 2:"),
+        ([-1.0, -1.0, -1.0], [-1.0, -1.0, 1e-4], "log_f, line 3:"),
+        ([-math.inf, -1.0], [-1.0, -1.0], "log_q, line 1:"),
+        ([-1.0, -1.0], [-1.0, -1e30], "log_f, line 2:"),
+        ([-1.0, -1.0], [-1.0], ""),
+        ([-1.0, math.nan], [-1.0, -1.0], ""),
+        ([[-1.0]], [[-1.0]], ""),
     ],
 )
-def test_bad_log_probabilities_are_refused_with_their_line(log_q, log_f, words):
-    with pytest.raises(DataError, match=words):
+def test_bad_log_probabilities_are_refused_with_their_line(log_q, log_f, place):
+    with pytest.raises(DataError, match=place):
         kl_from_logprobs(log_q, log_f)
 
 
 def test_rounding_above_a_certain_output_is_no_error():
     assert kl_from_logprobs([3e-7, -1.0], [-1.0, -2.0]).value == 1.0
-    with pytest.raises(DataError, match=r"log_q, line 1: 0.001 is no log-probability"):
+    with pytest.raises(DataError, match="log_q, line 1"):
         kl_from_logprobs([1e-3, -1.0], [-1.0, -2.0])
 
 

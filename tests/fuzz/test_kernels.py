@@ -271,7 +271,7 @@ def test_sums_of_clusters_and_their_resamples(rows, spread):
     "function", [oracle_curve, pareto_mask, lambda *given: expected_at(*given, [1.0], [1])]
 )
 def test_no_kernel_is_given_what_is_not_finite(function, bad):
-    with pytest.raises(DataError, match=r"finite"):
+    with pytest.raises(DataError):
         function([0, 0], [1.0, bad], [0.0, 1.0])
 
 
