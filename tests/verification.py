@@ -106,7 +106,6 @@ MODULES = [
     "xmi.measure",
     "xmi.models",
     "xmi.toy",
-    "xmi.gap",
     "xmi.features",
     "xmi.published",
     "xmi.trainings",
@@ -133,10 +132,11 @@ NOT_QUANTITIES = {
     "accuracy.comet": "",
     "accuracy.metricx": "load_metricx named",
     "divergences.samples": "resampled spread_rows",
+    "xmi.measure": "bits xmi_table",
     "xmi.models": "load_q_lm",
     "xmi.toy": "toy_candidates",
-    "xmi.trainings": "read_trainings train_both_ways",
-    "xmi.published": "find_outputs find_results published_table read_features read_results recomputed_bleu",
+    "xmi.trainings": "read_trainings train_both_ways train_pair",
+    "xmi.published": "find_outputs published_table read_features read_results recomputed_bleu",
 }
 
 

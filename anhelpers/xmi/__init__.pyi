@@ -4,8 +4,6 @@ from .features import corpus_features as corpus_features
 from .features import feature_correlations as feature_correlations
 from .features import metric_correlations as metric_correlations
 from .features import type_token_ratio as type_token_ratio
-from .gap import gap_rows as gap_rows
-from .gap import model_gap as model_gap
 from .measure import characters as characters
 from .measure import per_character as per_character
 from .measure import pointwise_xmi as pointwise_xmi
@@ -28,11 +26,13 @@ from .published import token_gap as token_gap
 from .results import Xmi as Xmi
 from .results import xmi_rows as xmi_rows
 from .toy import ToyPair as ToyPair
+from .toy import gap_rows as gap_rows
+from .toy import model_gap as model_gap
 from .toy import toy_candidates as toy_candidates
 from .toy import toy_pair as toy_pair
-from .train import train_pair as train_pair
 from .trainings import luck_table as luck_table
 from .trainings import mean_over_trainings as mean_over_trainings
 from .trainings import read_trainings as read_trainings
 from .trainings import train_both_ways as train_both_ways
+from .trainings import train_pair as train_pair
 from .trainings import training_spread as training_spread

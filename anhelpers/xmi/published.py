@@ -93,7 +93,7 @@ def find_outputs(folder: str | PathLike | None = None) -> dict[str, Path]:
     "bg-en" to its folder, sorted; empty without translations.
     """
     folder = find_file("xmi") if folder is None else Path(folder)
-    found = {}
+    found: dict[str, Path] = {}
     for layout in ("*", "outputs/*", "experiments/*/outputs"):
         for place in sorted(path.parent for path in folder.glob(f"{layout}/preds.test")):
             name = place.parent.name if place.name == "outputs" else place.name

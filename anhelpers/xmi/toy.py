@@ -1,64 +1,69 @@
-"""Toy language pairs whose entropies and mutual information are known in closed form: a ruler for models.
-
-And candidate translations of its sentences, from right to fluent but unrelated.
-"""
+"""Toy language pairs with entropies and mutual information in closed form, to test models on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..bootstrap import bootstrap_means
 from ..data.schema import CandidateSet
 from ..divergences import pmf
 from ..errors import DataError, nearest
+from ..estimate import Estimate
+from .logprobs import UNITS, in_bits
+from .measure import bits, xmi
+from .results import Xmi
 
-LENGTHS = (0.0, 0.25, 0.25, 0.25, 0.25)  # sentences of 2 to 5 words
+if TYPE_CHECKING:
+    import pandas as pd
 
-STEMS = (
+# words of the source language, the frequent ones first
+_STEMS = (
     "tavin", "morel", "kadun", "pelis", "rogat", "lubin", "zemar", "fidol",
     "nerup", "sobik", "galem", "tunor", "haspek", "vikar", "bodin", "yalun",
 )  # fmt: skip
-"""Words of the invented source language, the frequent ones first."""
-
-THINGS = {
-    "bird": ("owl", "crow"),
-    "tree": ("oak", "pine"),
-    "fish": ("trout", "eel"),
-    "dog": ("poodle", "terrier"),
-    "flower": ("rose", "tulip"),
-    "tool": ("hammer", "saw"),
-    "boat": ("canoe", "ferry"),
-    "hat": ("beret", "bonnet"),
-}
-"""Words of the target language: each general word, and the two precise ones that it may stand for."""
+_THINGS = {
+    "bird": ("owl", "crow"), "tree": ("oak", "pine"), "fish": ("trout", "eel"),
+    "dog": ("poodle", "terrier"), "flower": ("rose", "tulip"), "tool": ("hammer", "saw"),
+    "boat": ("canoe", "ferry"), "hat": ("beret", "bonnet"),
+}  # fmt: skip
+"""Target language: each general word, and two precise words of the same meaning."""
+_PRECISE = tuple(word for two in _THINGS.values() for word in two)
 
 
 @dataclass(frozen=True)
 class ToyPair:
-    """Two made-up languages and how often each pair of sentences turns up.
+    """Two made-up languages and the probability of each pair of sentences.
 
-    A sentence pair has a class g and a length l, drawn from `weights` and `lengths`; then l pairs of words are drawn,
-    each by itself, from `joint[g]`. Entropies are in bits per sentence; its length, which a model tells by the end of
-    the sentence, is part of them.
+    A sentence pair has a class g and a length l, drawn from `weights` and `lengths`; then l pairs
+    of words are drawn independently from `joint[g]`. Entropies are in bits per sentence and include
+    its length, which a model predicts by the end of the sentence.
 
     Parameters
     ----------
-    name : of the pair, for tables.
-    sources, targets : V_S words and V_T words, without spaces, distinct on each side.
-    joint : (G, V_S, V_T) P(source word, target word | class g); each class sums to 1.
-    weights : (G,) P(g).
-    lengths : (L,) P(1 word), ..., P(L words).
-    related : False pairs the source of one draw with the target of another: all else is the same, but MI = 0.
+    name : str
+        For tables.
+    sources, targets : tuple of str
+        V_S words and V_T words, without spaces, distinct on each side.
+    joint : (G, V_S, V_T) array
+        P(source word, target word | class g); each class sums to 1.
+    weights : (G,) array
+        P(g).
+    lengths : (L,) array
+        P(1 word), ..., P(L words).
+    related : bool
+        False pairs the source of one draw with the target of another, so that MI = 0.
 
     Raises
     ------
-    DataError where shapes do not fit, probabilities do not add up, or a word is repeated.
+    DataError : shapes do not fit, probabilities do not add up to 1, or a word is repeated.
 
     >>> coin = ToyPair("coin", ("ba", "de"), ("if", "oz"), [[[0.5, 0], [0, 0.5]]], [1], [1])
     >>> coin.mi, coin.h_trg, coin.h_trg_given_src
@@ -74,23 +79,17 @@ class ToyPair:
     related: bool = True
 
     def __post_init__(self) -> None:
-        joint = np.asarray(self.joint, dtype=np.float64)
         weights, lengths = checks.pmf("weights", self.weights), checks.pmf("lengths", self.lengths)
-        wanted = (len(weights), len(self.sources), len(self.targets))
-        if joint.shape != wanted:
-            raise DataError(
-                f"the joint must have shape {wanted} (classes, source words, target words), "
-                f"got {joint.shape}."
-            )
-        joint = np.stack(
-            [checks.pmf(f"joint[{g}]", p.ravel()).reshape(p.shape) for g, p in enumerate(joint)]
-        )
+        shape = (len(weights), len(self.sources), len(self.targets))
+        each = [
+            checks.pmf(f"joint[{g}]", p.ravel())
+            for g, p in enumerate(checks.finite("joint", self.joint, shape))
+        ]
+        joint = np.reshape(each, shape)
         for side, words in (("sources", self.sources), ("targets", self.targets)):
-            bad = next((w for w in words if len(w.split()) != 1 or words.count(w) > 1), None)
-            if bad is not None:
-                raise DataError(
-                    f"'{bad}' is no word of its own: give distinct words without spaces.", side
-                )
+            bad = [w for w in words if len(w.split()) != 1 or words.count(w) > 1]
+            if bad:
+                raise DataError(f"got '{bad[0]}', expected distinct words without spaces.", side)
         for name, value in (("joint", joint), ("weights", weights), ("lengths", lengths)):
             object.__setattr__(self, name, value)
 
@@ -101,7 +100,7 @@ class ToyPair:
 
     @cached_property
     def h_trg(self) -> float:
-        """H(T), bits per target sentence: the least that any language model can need, on average."""
+        """H(T), bits per target sentence: the minimum cross-entropy of a language model."""
         return self._entropy("target", self.joint.sum(1))
 
     @cached_property
@@ -113,7 +112,7 @@ class ToyPair:
 
     @property
     def h_trg_given_src(self) -> float:
-        """H(T | S), bits per target sentence: the least that any translation model can need, on average."""
+        """H(T | S), bits per target sentence: the minimum of a translation model."""
         return max(0.0, self.h_joint - self.h_src)
 
     @property
@@ -123,26 +122,18 @@ class ToyPair:
 
     @property
     def mi(self) -> float:
-        """MI(S; T) in bits per sentence pair, the same in both directions: H(S) + H(T) - H(S, T)."""
+        """MI(S; T) = H(S) + H(T) - H(S, T), bits per sentence pair, equal in both directions."""
         return max(0.0, self.h_src + self.h_trg - self.h_joint)
 
     def reversed(self) -> ToyPair:
-        """The same sentence pairs, translated in the other direction."""
-        turned = self.joint.transpose(0, 2, 1)
-        return ToyPair(
-            f"{self.name}, reversed",
-            self.targets,
-            self.sources,
-            turned,
-            self.weights,
-            self.lengths,
-            self.related,
-        )
+        """The same sentence pairs in the other direction."""
+        joint = self.joint.transpose(0, 2, 1)
+        name = f"{self.name}, reversed"
+        return replace(self, name=name, sources=self.targets, targets=self.sources, joint=joint)
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[list[str], list[str]]:
-        """n source sentences and their n translations, words separated by spaces; n is at least 1."""
-        if n < 1:
-            raise DataError(f"n must be at least 1, got {n}.")
+        """Draw n ≥ 1 source sentences and their translations, words separated by spaces."""
+        checks.whole("n", n)
         first = self._draw(n, rng)
         second = first if self.related else self._draw(n, rng)
         srcs = [" ".join(self.sources[i] for i in words // len(self.targets)) for words in first]
@@ -151,41 +142,32 @@ class ToyPair:
         ]
 
     def logprob_trg(self, trgs: Sequence[str]) -> np.ndarray:
-        """(n,) ln P(t) of target sentences in nats; -inf for one that is never said.
-
-        Raises
-        ------
-        DataError with the line of a word that the language does not have.
-        """
+        """(n,) ln P(t) of target sentences in nats; a DataError has the line of an unknown word."""
         return self._logprob(self.joint.sum(1), _numbers("targets", self.targets, trgs))
 
     def logprob_trg_given_src(self, srcs: Sequence[str], trgs: Sequence[str]) -> np.ndarray:
-        """(n,) ln P(t | s) of aligned sentence pairs in nats; -inf for a translation that never turns up.
+        """(n,) ln P(t | s) of aligned sentence pairs in nats.
 
         Raises
         ------
-        DataError with the line of a source that is never said, or of an unknown word; for unequal lengths.
+        DataError : with its line, a source of probability 0 or an unknown word; unequal lengths.
         """
         checks.same_length(sources=srcs, targets=trgs)
         s, t = _numbers("sources", self.sources, srcs), _numbers("targets", self.targets, trgs)
         source = self._logprob(self.joint.sum(2), s)
         if (never := np.flatnonzero(source == -np.inf)).size:
-            raise DataError(
-                f"'{srcs[never[0]]}' is never said, so nothing translates it.",
-                "sources",
-                never[0] + 1,
-            )
+            message = f"'{srcs[never[0]]}' has probability 0, so no translation has any."
+            raise DataError(message, "sources", int(never[0]) + 1)
         if not self.related:
             return self._logprob(self.joint.sum(1), t)
-        same = np.array([len(a) == len(b) for a, b in zip(s, t, strict=True)], dtype=bool)
         pairs = [
-            a * len(self.targets) + b if fits else b[:0]
-            for a, b, fits in zip(s, t, same, strict=True)
+            a * len(self.targets) + b if len(a) == len(b) else b[:0]
+            for a, b in zip(s, t, strict=True)
         ]
         return self._logprob(self.joint.reshape(len(self.joint), -1), pairs) - source
 
     def _draw(self, n: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """For each of n sentence pairs the numbers of its word pairs, source · V_T + target."""
+        """The numbers of the word pairs, source · V_T + target, of n sentence pairs."""
         size = rng.choice(len(self.lengths), n, p=self.lengths) + 1
         of_word = np.repeat(rng.choice(len(self.weights), n, p=self.weights), size)
         drawn = np.empty(len(of_word), dtype=np.int64)
@@ -195,14 +177,14 @@ class ToyPair:
         return np.split(drawn, np.cumsum(size)[:-1])
 
     def _entropy(self, what: str, words: np.ndarray) -> float:
-        """Bits per sentence of (G, V) word probabilities: its length, its words, and the kind that the words show."""
+        """Bits per sentence of (G, V) word probabilities: of its length, words and kind."""
         each = self.weights @ [pmf.entropy(p) for p in words]
         mean_length = self.lengths @ np.arange(1, len(self.lengths) + 1)
         kinds = np.bincount(_kinds(self.name, what, words), self.weights)
         return (pmf.entropy(self.lengths) + mean_length * each + pmf.entropy(kinds)) / np.log(2)
 
     def _logprob(self, words: np.ndarray, sentences: list[np.ndarray]) -> np.ndarray:
-        """(n,) ln Σ_g P(g) P(l) Π P(word | g) of sentences of word numbers; a class may have any words."""
+        """(n,) ln Σ_g P(g) P(l) Π P(word | g) of sentences of word numbers."""
         with np.errstate(divide="ignore"):
             log_words = np.log(words)
             log_class = np.log(self.weights)
@@ -215,7 +197,7 @@ class ToyPair:
 
 
 def _kinds(name: str, what: str, words: np.ndarray) -> np.ndarray:
-    """(G,) the first class with the same words and frequencies; a DataError where two classes are only similar."""
+    """(G,) the first class with the same word probabilities; a DataError if two overlap."""
     kinds = np.arange(len(words))
     for g, p in enumerate(words):
         for k, q in enumerate(words[:g]):
@@ -223,11 +205,8 @@ def _kinds(name: str, what: str, words: np.ndarray) -> np.ndarray:
                 kinds[g] = kinds[k]
                 break
             if (p * q).any():
-                raise DataError(
-                    f"classes {k} and {g} of '{name}' share {what} words with other frequencies: "
-                    "that has no closed form; let the words be disjoint, or the frequencies "
-                    "equal."
-                )
+                message = f"classes {k} and {g} of '{name}' overlap: no closed form. Let their"
+                raise DataError(f"{message} {what} words be disjoint or equally frequent.")
     return kinds
 
 
@@ -236,12 +215,10 @@ def _numbers(side: str, words: Sequence[str], texts: Sequence[str]) -> list[np.n
     number = {word: i for i, word in enumerate(words)}
     out = []
     for line, text in enumerate(texts, 1):
-        said = text.split()
-        if (odd := next((w for w in said if w not in number), None)) is not None:
-            raise DataError(
-                f"'{odd}' is no word of this language{nearest(odd, words)}.", side, line
-            )
-        out.append(np.array([number[w] for w in said], dtype=np.int64))
+        if odd := [w for w in text.split() if w not in number]:
+            message = f"unknown word '{odd[0]}'{nearest(odd[0], words)}."
+            raise DataError(message, side, line)
+        out.append(np.array([number[w] for w in text.split()], dtype=np.int64))
     return out
 
 
@@ -250,25 +227,30 @@ def toy_pair(
     *,
     n_words: int = 8,
     skew: float = 1.0,
-    lengths: ArrayLike = LENGTHS,
+    lengths: ArrayLike = (0, 0.25, 0.25, 0.25, 0.25),
     noise: float = 0.2,
     vague: float = 0.75,
 ) -> ToyPair:
-    """A pair of languages of one of five kinds, from n stems.
+    """Return a pair of languages of one of five kinds, from n stems.
 
     - "cipher": each source word has one target word. MI = H(S) = H(T).
-    - "noisy": the same, but each target word is replaced by another one with probability `noise`.
-    - "gender": every word of a source sentence is masculine and ends in -o, or every word is feminine and ends
-      in -a; the target language has one form for both. MI = H(T), and H(S | T) is exactly 1 bit: nobody who
-      translates into the source can know it.
-    - "vague": each source word has a precise target word, and two of them share a general one, which is used instead
-      with probability `vague`: "bird" for "owl" and for "crow".
-    - "unrelated": source and target have nothing to do with each other. MI = 0.
+    - "noisy": the same, but a target word is replaced by another with probability `noise`.
+    - "gender": the words of a source sentence are all masculine (-o) or all feminine (-a); the
+      target language has one form for both. MI = H(T), and H(S | T) is exactly 1 bit.
+    - "vague": each source word has a precise target word, and two share a general one, which is
+      used with probability `vague`: "bird" for "owl" and for "crow".
+    - "unrelated": source and target are independent. MI = 0.
 
     Parameters
     ----------
-    n_words : n, at least 2. skew : stem k has a frequency proportional to k ** -skew; 0: all are equally frequent.
-    lengths : (L,) P(1 word), ..., P(L words). noise, vague : in [0, 1], for the pair of that name.
+    n_words : int
+        n, at least 2.
+    skew : float
+        Stem k has a frequency proportional to k ** -skew; 0: all are equally frequent.
+    lengths : (L,) array
+        P(1 word), ..., P(L words).
+    noise, vague : float
+        In [0, 1], for the pair of that name.
 
     >>> pair = toy_pair("gender", n_words=2, skew=0, lengths=[1])
     >>> pair.sources, pair.targets
@@ -277,46 +259,42 @@ def toy_pair(
     (2.0, 1.0, 1.0, 1.0)
     """
     build = PAIRS[checks.one_of(name, PAIRS, "toy pair")]
-    if n_words < 2 or not (0 <= noise <= 1 and 0 <= vague <= 1):
-        raise DataError(
-            f"a toy pair needs at least 2 words, and noise and vague in [0, 1]; got {n_words}, "
-            f"{noise:g} and {vague:g}."
-        )
+    checks.whole("n_words", n_words, least=2)
     frequent = np.arange(1, n_words + 1) ** -float(skew)
     joint, sources, targets = build(frequent / frequent.sum(), noise, vague)
     weights = np.full(len(joint), 1 / len(joint))
     return ToyPair(name, sources, targets, joint, weights, np.asarray(lengths), name != "unrelated")
 
 
-Built = tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]
+_Built = tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]
 
 
-def _cipher(p: np.ndarray, noise: float, vague: float) -> Built:
-    return np.diag(p)[None], _words(len(p), STEMS), _words(len(p), PRECISE)
+def _cipher(p: np.ndarray, noise: float, vague: float) -> _Built:
+    return np.diag(p)[None], _words(len(p), _STEMS), _words(len(p), _PRECISE)
 
 
-def _noisy(p: np.ndarray, noise: float, vague: float) -> Built:
+def _noisy(p: np.ndarray, noise: float, vague: float) -> _Built:
     joint, sources, targets = _cipher(p, noise, vague)
     others = (1 - np.eye(len(p))) / (len(p) - 1)
     return joint @ ((1 - noise) * np.eye(len(p)) + noise * others), sources, targets
 
 
-def _gender(p: np.ndarray, noise: float, vague: float) -> Built:
+def _gender(p: np.ndarray, noise: float, vague: float) -> _Built:
     (joint,), stems, targets = _cipher(p, noise, vague)
     forms = np.stack([np.vstack([joint, 0 * joint]), np.vstack([0 * joint, joint])])
     return forms, tuple(stem + form for form in "oa" for stem in stems), targets
 
 
-def _vague(p: np.ndarray, noise: float, vague: float) -> Built:
+def _vague(p: np.ndarray, noise: float, vague: float) -> _Built:
     (joint,), sources, _ = _cipher(p, noise, vague)
-    general = _words((len(p) + 1) // 2, tuple(THINGS))
+    general = _words((len(p) + 1) // 2, tuple(_THINGS))
     shared = np.repeat(np.eye(len(general)), 2, axis=0)[: len(p)]
-    precise = _words(len(p), PRECISE)
+    precise = _words(len(p), _PRECISE)
     both = np.hstack([vague * p[:, None] * shared, (1 - vague) * joint])
     return both[None], sources, (*general, *precise)
 
 
-PAIRS: dict[str, Callable[[np.ndarray, float, float], Built]] = {
+PAIRS: dict[str, Callable[[np.ndarray, float, float], _Built]] = {
     "cipher": _cipher,
     "noisy": _noisy,
     "gender": _gender,
@@ -325,11 +303,8 @@ PAIRS: dict[str, Callable[[np.ndarray, float, float], Built]] = {
 }
 
 
-PRECISE = tuple(word for two in THINGS.values() for word in two)
-
-
 def _words(n: int, known: Sequence[str]) -> tuple[str, ...]:
-    """The first n of the known words; where they do not last, they begin again with a number: "owl2"."""
+    """The first n of the known words; further ones get a number: "owl2"."""
     again = (f"{word}{k or ''}" for k in chain([0], count(2)) for word in known)
     return tuple(islice(again, n))
 
@@ -342,20 +317,23 @@ def toy_candidates(
     *,
     n_samples: int = 3,
 ) -> CandidateSet:
-    """A few candidates for each source, one of each kind, which its tag names; some texts may be equal.
+    """Return candidates of each source, one of each kind, named by their tags.
 
-    - "reference": the target itself. "sample", "sample 2", ...: others from the same true P(t | s).
-    - "likeliest words": the most probable target word of each source word. "closest words": the one whose probability
-      the source word raises most.
-    - "one word wrong": the reference with a word exchanged. "unrelated": somebody else's target sentence. "parrot":
-      the most probable sentence of all, always.
+    - "reference": the target itself. "sample", "sample 2", ...: draws from the true P(t | s).
+    - "likeliest words": the most probable target word of each source word. "closest words": the one
+      whose probability the source word raises most.
+    - "one word wrong": the reference with a word exchanged. "unrelated": another sentence.
+      "parrot": always the most probable sentence of all.
 
     Parameters
     ----------
-    srcs, trgs : N sentence pairs of `pair.sample`. n_samples : how many samples of each source.
+    srcs, trgs : sequence of str
+        N sentence pairs of `pair.sample`.
+    n_samples : int
+        Number of samples of each source.
 
-    >>> from anhelpers.xmi.toy import toy_pair
-    >>> found = toy_candidates(toy_pair("vague"), ["tavin pelis"], ["owl tree"], np.random.default_rng(0), n_samples=0)
+    >>> pair, rng = toy_pair("vague"), np.random.default_rng(0)
+    >>> found = toy_candidates(pair, ["tavin pelis"], ["owl tree"], rng, n_samples=0)
     >>> dict(zip(found.tags[:3], found.texts))
     {'reference': 'owl tree', 'likeliest words': 'bird tree', 'closest words': 'owl pine'}
     """
@@ -385,7 +363,7 @@ def toy_candidates(
 
 
 def _best_words(pair: ToyPair) -> tuple[dict[str, str], dict[str, str]]:
-    """For each source word the target word of the largest P(t | s), and that of the largest P(t | s) / P(t)."""
+    """The target word of each source word with the largest P(t | s), and P(t | s) / P(t)."""
     words = np.tensordot(pair.weights, pair.joint, 1)
     with np.errstate(invalid="ignore"):
         lift = np.nan_to_num(words / words.sum(0))
@@ -397,14 +375,14 @@ def _best_words(pair: ToyPair) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _parrot(pair: ToyPair) -> str:
-    """The most probable target sentence: some class's commonest word, some number of times."""
+    """The most probable target sentence: the commonest word of a class, repeated."""
     once = [pair.targets[p.sum(0).argmax()] for p in pair.joint]
     every = [" ".join([word] * n) for word in once for n in range(1, len(pair.lengths) + 1)]
     return every[int(pair.logprob_trg(every).argmax())]
 
 
 def _translated(pair: ToyPair, srcs: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """A translation of each source, drawn from P(t | s): its class given the source, then word by word."""
+    """Draw a translation of each source: its class given the source, then word by word."""
     if not pair.related:
         return pair.sample(len(srcs), rng)[1]
     number, words = {word: i for i, word in enumerate(pair.sources)}, pair.joint.sum(2)
@@ -415,3 +393,113 @@ def _translated(pair: ToyPair, srcs: Sequence[str], rng: np.random.Generator) ->
         rows = pair.joint[rng.choice(len(of_class), p=of_class / of_class.sum())][said]
         out.append(" ".join(pair.targets[rng.choice(len(p), p=p / p.sum())] for p in rows))
     return out
+
+
+@dataclass(frozen=True)
+class Gap:
+    """XMI - MI = (H_LM - H(T)) - (H_MT - H(T | S)), estimated in two ways, in bits per sentence.
+
+    The first way subtracts the closed form from the mean surprisal. The second is the mean of
+    log2 p - log2 q over sentences, a Kullback-Leibler divergence with the same expectation and a
+    much narrower interval.
+
+    Parameters
+    ----------
+    name : str
+        Of the pair.
+    h_trg, h_trg_given_src, mi : float
+        The truth.
+    found : Xmi
+        Of the models on the same sentences.
+    lm, mt, both : Estimate
+        The excess of each model over the closed form, and XMI - MI; both = lm - mt.
+    lm_kl, mt_kl, both_kl : Estimate
+        The same as divergences; lm_kl and mt_kl are at least 0 up to sampling.
+    """
+
+    name: str
+    h_trg: float
+    h_trg_given_src: float
+    mi: float
+    found: Xmi
+    lm: Estimate
+    mt: Estimate
+    both: Estimate
+    lm_kl: Estimate
+    mt_kl: Estimate
+    both_kl: Estimate
+
+
+def model_gap(
+    pair: ToyPair,
+    srcs: Sequence[str],
+    trgs: Sequence[str],
+    scores: tuple[ArrayLike, ArrayLike],
+    *,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+) -> Gap:
+    """Excess of two models over the truth on sentences of a toy pair, and its effect on XMI.
+
+    Parameters
+    ----------
+    srcs, trgs : sequence of str
+        N sentence pairs of `pair.sample`, not used to train the models.
+    scores : pair of (N,) arrays
+        (mt, lm) natural-log probabilities of a sentence and its end; nan: missing, left out.
+
+    Raises
+    ------
+    DataError : a sentence pair with probability 0 in this toy pair, and as in `xmi`.
+
+    References
+    ----------
+    Bugliarello et al. 2020, Figure 1.
+
+    >>> pair, rng = toy_pair("noisy"), np.random.default_rng(0)
+    >>> srcs, trgs = pair.sample(50, rng)
+    >>> truth = pair.logprob_trg_given_src(srcs, trgs), pair.logprob_trg(trgs)
+    >>> model_gap(pair, srcs, trgs, truth, rng=rng).both_kl.value
+    0.0
+    """
+    found = xmi(*scores, rng=rng, n_draws=n_draws)
+    mt, lm = (in_bits(name, s, "nats") for name, s in zip(("mt", "lm"), scores, strict=True))
+    true_mt = -UNITS["nats"] * pair.logprob_trg_given_src(srcs, trgs)
+    true_lm = -UNITS["nats"] * pair.logprob_trg(trgs)
+    if (never := np.flatnonzero(np.isinf(true_mt))).size:
+        message = f"this sentence has probability 0 in '{pair.name}'."
+        raise DataError(message, "trgs", int(never[0]) + 1)
+    first = [lm - pair.h_trg, mt - pair.h_trg_given_src]
+    second = [lm - true_lm, mt - true_mt]
+    columns = np.stack([*first, first[0] - first[1], *second, second[0] - second[1]], axis=1)
+    columns = columns[~np.isnan(columns).any(1)]
+    means = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
+    names = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI") * 2
+    six = bits(names, means, f"{n_draws} resamples of {len(columns)} sentences")
+    return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *six)
+
+
+def gap_rows(found: Gap) -> pd.DataFrame:
+    """Tabulate H_LM beside H(T), H_MT beside H(T | S) and XMI beside MI.
+
+    Returns
+    -------
+    pair, quantity, truth, estimate, low, high, excess_mean (estimate - truth), excess with
+    excess_low and excess_high (as a divergence), unit, n.
+    """
+    import pandas as pd
+
+    f = found.found
+    rows = [
+        ("H(T)", found.h_trg, f.h_lm, found.lm, found.lm_kl),
+        ("H(T|S)", found.h_trg_given_src, f.h_mt, found.mt, found.mt_kl),
+        ("MI", found.mi, f.xmi, found.both, found.both_kl),
+    ]
+    columns = "quantity truth estimate low high excess_mean excess excess_low excess_high unit n"
+    table = [
+        (name, truth, est.value, *est.interval, mean.value, kl.value, *kl.interval, est.unit, est.n)
+        for name, truth, est, mean, kl in rows
+    ]
+    frame = pd.DataFrame(table, columns=columns.split())
+    frame.insert(0, "pair", found.name)
+    return frame

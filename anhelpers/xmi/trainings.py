@@ -1,14 +1,16 @@
-"""Trainings that differ by their seed: what another training of the same models would have given for XMI.
+"""Train models on toy pairs, and estimate how much XMI varies between trainings.
 
-A row is one training of four models: q_MT and q_LM from the first language into the second ("there") and from the
-second into the first ("back"), all scored on the same sentence pairs.
+A row of the table is one training of four models: q_MT and q_LM from the first language into the
+second ("there") and from the second into the first ("back"), all scored on the same sentence pairs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,16 +19,26 @@ from .. import checks
 from ..bootstrap import student
 from ..data.io import read_table
 from ..data.sets import bundled
-from ..errors import DataError
+from ..errors import DataError, need
 from ..estimate import Estimate
+from ..naturalness.lm import LanguageModel, language_model
+from ..progress import progress
+from ..scoring.cache import IN_MEMORY
+from ..translation import TranslationModel, translation_model
 from .logprobs import UNITS
 from .measure import SENTENCE, pointwise_xmi
 from .models import xmi_from_models
 from .toy import ToyPair
-from .train import train_pair
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_BATCH, _LONGEST = 64, 64  # sentences of a step; tokens of a sentence
+_RATE, _WARM_UP = 8e-3, 0.1  # of Adam; share of the steps in which the rate rises
+# Marian's 0.02 suits a width of 512; with it a narrow model ignores its source for long
+_WIDTH, _INIT_STD = 32, 0.1
+_WHY = "training a translation model"
+_Ids = list[list[int]]
 
 _RECIPE = {"pair": str, "src": str, "trg": str, "scored": str, "n_train": int, "n": int}
 _RECIPE |= {"steps": int, "smoothing": float}
@@ -116,30 +128,17 @@ def mean_over_trainings(
     k, of_runs = len(each), float(each.var(ddof=1)) / len(each)
     of_texts = 0.0
     if ses is not None:
-        errors = np.asarray(ses, dtype=np.float64)
-        checks.same_length(values=each, ses=errors)
-        if not (np.isfinite(errors) & (errors >= 0)).all():
-            raise DataError(
-                "got a standard error that is negative or not finite, expected at least 0."
-            )
+        errors = checks.finite("ses", ses, (k,))
         of_texts = float(np.mean(errors**2))
     variance = of_runs + of_texts
     freedom = (k - 1) * min(variance / of_runs, 1e6) ** 2 if of_runs else math.inf
     mean, errors = float(each.mean()), np.sqrt([of_runs, variance])
     low, high = student(np.full(2, mean), errors, np.array([k, freedom + 1]))
     what = "trainings alone, the same sentences" if ses is None else "trainings and sentences"
-    return Estimate(
-        name,
-        mean,
-        low=float(low.min()),  # with more luck counted never the narrower one
-        high=float(high.max()),
-        se=float(errors[1]),
-        n=k,
-        of="trainings",
-        n_docs=k,
-        unit=unit,
-        signature=f"Student's t over {what}",
-    )
+    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": unit}
+    # the wider end of both: more sources of variance never narrow it
+    counted |= {"low": float(low.min()), "high": float(high.max()), "se": float(errors[1])}
+    return Estimate(name, mean, signature=f"Student's t over {what}", **counted)
 
 
 def training_spread(values: ArrayLike, *, name: str = "spread", unit: str = SENTENCE) -> Estimate:
@@ -163,26 +162,15 @@ def training_spread(values: ArrayLike, *, name: str = "spread", unit: str = SENT
     spread, k = float(each.std(ddof=1)), len(each)
     low, high = (spread * math.sqrt((k - 1) / chdtri(k - 1, p)) for p in (0.025, 0.975))
     signature = "standard deviation between trainings; chi-square"
-    return Estimate(
-        name,
-        spread,
-        low=low,
-        high=high,
-        n=k,
-        of="trainings",
-        n_docs=k,
-        unit=unit,
-        signature=signature,
-    )
+    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": unit}
+    return Estimate(name, spread, low=low, high=high, signature=signature, **counted)
 
 
 def _trainings(values: ArrayLike) -> np.ndarray:
     """(K,) finite numbers of at least 2 trainings."""
-    each = np.asarray(values, dtype=np.float64)
-    if each.ndim != 1 or len(each) < 2 or not np.isfinite(each).all():
-        raise DataError(
-            f"got values of shape {each.shape}, expected finite numbers of 2 or more trainings."
-        )
+    each = checks.finite("values", values)
+    if len(each) < 2:
+        raise DataError("got 1 training, expected 2 or more.")
     return each
 
 
@@ -227,3 +215,165 @@ def luck_table(table: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def train_pair(
+    pair: ToyPair,
+    *,
+    rng: np.random.Generator,
+    n_train: int = 20_000,
+    steps: int = 250,
+    smoothing: float = 0.0,
+) -> tuple[TranslationModel, LanguageModel]:
+    """Train q_MT and q_LM for a toy pair: a Marian transformer, and its decoder alone.
+
+    Both see the same target sentences in the same order, with the same tokens (words, and one for
+    the end). The loss is cross-entropy.
+
+    Parameters
+    ----------
+    rng : Generator
+        The same state gives the same models on the same machine.
+    n_train : int
+        Sentence pairs, drawn from `pair`; repeated if `steps` batches of 64 need more.
+    steps : int
+        Of the optimiser for each model; 250 take some 3 seconds on one core of a laptop.
+    smoothing : float
+        Label smoothing in [0, 1): the share of the target's probability that is spread over the
+        vocabulary.
+
+    Returns
+    -------
+    TranslationModel, LanguageModel: as loaded ones, on the CPU, for sentences below 64 words.
+
+    Raises
+    ------
+    DataError : a number out of range. MissingExtra : without torch and transformers.
+    """
+    checks.whole("n_train", n_train)
+    checks.whole("steps", steps)
+    srcs, trgs = pair.sample(n_train, rng)
+    tokenizer = _tokenizer([*pair.sources, *pair.targets])
+    number, end = tokenizer.get_vocab(), tokenizer.eos_token_id
+    ids = [[[*(number[w] for w in text.split()), end] for text in texts] for texts in (srcs, trgs)]
+    with _own_seed(int(rng.integers(2**31))):
+        both = _new_models(tokenizer)
+        order = rng.permutation(n_train)
+        with progress(2 * steps, f"training toy {pair.name}", "steps") as step:
+            for model in both:
+                for _ in _train(model, ids, order, steps, smoothing):
+                    step(1)
+    smooth = f", label smoothing {smoothing:g}" if smoothing else ""
+    name = f"toy {pair.name}, {steps} steps{smooth}"
+    mt, lm = both
+    named = {"name": name, "revision": IN_MEMORY, "device": "cpu"}
+    return translation_model(mt, tokenizer, **named), language_model(lm, tokenizer, **named)
+
+
+@contextmanager
+def _own_seed(seed: int) -> Iterator[None]:
+    """One thread and a separate random state, so that the result depends on nothing else."""
+    torch = need("torch", _WHY)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # also the fastest for models this small
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _tokenizer(words: Sequence[str]) -> Any:
+    """One token per word of either language, and one for the end of every sentence."""
+    tokenizers, transformers = need("tokenizers", _WHY), need("transformers", _WHY)
+    vocabulary = ["</s>", "<unk>", *dict.fromkeys(words), "<pad>"]
+    level = tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="<unk>")
+    tokenizer = tokenizers.Tokenizer(level)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="$A </s>", pair="$A $B </s>", special_tokens=[("</s>", 0)]
+    )
+    special = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=_LONGEST, **special
+    )
+
+
+def _new_models(tokenizer: Any) -> tuple[Any, Any]:
+    """An encoder-decoder, and a decoder of the same shape."""
+    transformers = need("transformers", _WHY)
+    shape: dict[str, Any] = {
+        f"{side}_{what}": n
+        for side in ("encoder", "decoder")
+        for what, n in (("layers", 1), ("attention_heads", 4), ("ffn_dim", 2 * _WIDTH))
+    }
+    shape |= {
+        "vocab_size": len(tokenizer),
+        "d_model": _WIDTH,
+        "max_position_embeddings": _LONGEST,
+        "init_std": _INIT_STD,
+        "dropout": 0.0,
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": None,
+        "eos_token_id": tokenizer.eos_token_id,
+        "decoder_start_token_id": tokenizer.pad_token_id,
+        "forced_eos_token_id": None,
+    }
+    alone = transformers.MarianConfig(**shape, is_decoder=True, is_encoder_decoder=False)
+    mt = transformers.MarianMTModel(transformers.MarianConfig(**shape))
+    return mt, transformers.MarianForCausalLM(alone)
+
+
+def _train(
+    model: Any,
+    ids: Sequence[_Ids],
+    order: np.ndarray,
+    steps: int,
+    smoothing: float,
+) -> Iterator[None]:
+    """Train by Adam with a linear warm-up and a cosine to zero; yield after each step."""
+    torch = need("torch", _WHY)
+    warm = max(1, round(_WARM_UP * steps))
+    optimizer = torch.optim.AdamW(
+        model.parameters(), _RATE, (0.9, 0.98), weight_decay=0.01, fused=True
+    )
+
+    def rate(k: int) -> float:
+        cosine = (1 + math.cos(math.pi * (k - warm) / max(1, steps - warm))) / 2
+        return (k + 1) / warm if k < warm else cosine
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    for k in range(steps):
+        batch = order[np.arange(k * _BATCH, (k + 1) * _BATCH) % len(order)]
+        srcs, trgs = ([rows[i] for i in batch] for rows in ids)
+        _loss(model, srcs, trgs, smoothing).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad(set_to_none=True)
+        yield
+
+
+def _loss(model: Any, srcs: _Ids, trgs: _Ids, smoothing: float) -> Any:
+    """Mean over sentences of -ln q, summed over the tokens of the target and its end."""
+    torch = need("torch", _WHY)
+    pad = model.config.pad_token_id
+    source, target = (
+        torch.tensor([row + [pad] * (max(map(len, rows)) - len(row)) for row in rows])
+        for rows in (srcs, trgs)
+    )
+    # pad is the start of a sentence as well
+    before = torch.nn.functional.pad(target[:, :-1], (1, 0), value=pad)
+    if model.config.is_encoder_decoder:
+        read = {"input_ids": source, "attention_mask": source != pad, "decoder_input_ids": before}
+    else:
+        read = {"input_ids": before}
+    total = torch.nn.functional.cross_entropy(
+        model(**read, use_cache=False).logits.flatten(0, 1),
+        target.flatten(),
+        ignore_index=pad,
+        reduction="sum",
+        label_smoothing=smoothing,
+    )
+    return total / len(trgs)

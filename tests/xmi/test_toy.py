@@ -11,8 +11,7 @@ from scipy import stats
 
 from anhelpers.divergences import pmf
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi.gap import gap_rows, model_gap
-from anhelpers.xmi.toy import PAIRS, ToyPair, toy_candidates, toy_pair
+from anhelpers.xmi.toy import PAIRS, ToyPair, gap_rows, model_gap, toy_candidates, toy_pair
 
 SMALL = {"n_words": 2, "lengths": [0.2, 0.5, 0.3], "skew": 1.5}
 QUANTITIES = ("h_src", "h_trg", "h_joint", "h_trg_given_src", "h_src_given_trg", "mi")
@@ -136,9 +135,7 @@ def test_log_probabilities_hold_where_there_is_no_closed_form():
     pair = ToyPair("overlap", ("a", "b"), ("c", "d"), joint, [0.4, 0.6], [0.5, 0.5])
     _, trgs, table = enumerated(pair)
     np.testing.assert_allclose(np.exp(pair.logprob_trg(trgs)), table.sum(0), atol=1e-15)
-    with pytest.raises(
-        DataError, match="classes 0 and 1 of 'overlap' share target words with other frequencies"
-    ):
+    with pytest.raises(DataError):
         _ = pair.h_trg
 
 
@@ -213,25 +210,23 @@ def test_what_is_never_said_has_probability_0_and_is_no_source():
         pair.logprob_trg_given_src([ro, f"{ro} {dro}"], [f"{fa} {fa}", fa]).tolist()
         == [-math.inf] * 2
     )
-    with pytest.raises(DataError, match=f"sources, line 2: '{ro} {ra}' is never said"):
+    with pytest.raises(DataError) as error:
         pair.logprob_trg_given_src([ro, f"{ro} {ra}"], [fa, f"{fa} {fa}"])
+    assert (error.value.path, error.value.line) == ("sources", 2)
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change",
     [
-        (
-            {"joint": [[[1.0]]]},
-            r"shape \(1, 2, 2\) \(classes, source words, target words\), got \(1, 1, 1\)",
-        ),
-        ({"joint": [[[0.5, 0], [0, 0.6]]]}, r"joint\[0\] adds up to 1.1"),
-        ({"weights": [0.5, 0.4]}, "weights adds up to 0.9"),
-        ({"lengths": []}, "lengths must be a flat array"),
-        ({"sources": ("a", "a")}, "sources: 'a' is no word of its own"),
-        ({"targets": ("c", "d e")}, "targets: 'd e' is no word of its own"),
+        {"joint": [[[1.0]]]},
+        {"joint": [[[0.5, 0], [0, 0.6]]]},
+        {"weights": [0.5, 0.4]},
+        {"lengths": []},
+        {"sources": ("a", "a")},
+        {"targets": ("c", "d e")},
     ],
 )
-def test_a_bad_pair_is_refused_in_one_sentence(change, words):
+def test_a_bad_pair_is_refused(change):
     good = {
         "sources": ("a", "b"),
         "targets": ("c", "d"),
@@ -239,23 +234,26 @@ def test_a_bad_pair_is_refused_in_one_sentence(change, words):
         "weights": [1],
         "lengths": [1],
     }
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(DataError):
         ToyPair("bad", **(good | change))
 
 
 def test_bad_names_numbers_and_words_are_refused():
-    with pytest.raises(DataError, match="n must be at least 1, got 0"):
-        toy_pair("cipher").sample(0, rng())
-    with pytest.raises(UnknownName, match="toy pair 'cypher'; did you mean 'cipher'"):
-        toy_pair("cypher")
-    with pytest.raises(DataError, match=r"noise and vague in .0, 1.; got 8, 1.5 and 0.75"):
-        toy_pair("noisy", noise=1.5)
-    with pytest.raises(DataError, match="at least 2 words"):
-        toy_pair("cipher", n_words=1)
-    with pytest.raises(DataError, match="targets, line 2: 'zz' is no word of this language"):
-        toy_pair("cipher").logprob_trg(["owl", "owl zz"])
-    with pytest.raises(DataError, match="sources has 1, targets has 2"):
-        toy_pair("cipher").logprob_trg_given_src(["tavin"], ["owl", "owl"])
+    pair = toy_pair("cipher")
+    for call in (
+        lambda: pair.sample(0, rng()),
+        lambda: toy_pair("cypher"),
+        lambda: toy_pair("noisy", noise=1.5),
+        lambda: toy_pair("vague", vague=-0.5),
+        lambda: toy_pair("cipher", n_words=1),
+        lambda: pair.logprob_trg_given_src(["tavin"], ["owl", "owl"]),
+        lambda: toy_candidates(pair, ["tavin"], ["owl", "owl"], rng()),
+    ):
+        with pytest.raises((DataError, UnknownName)):
+            call()
+    with pytest.raises(DataError) as error:
+        pair.logprob_trg(["owl", "owl zz"])
+    assert (error.value.path, error.value.line) == ("targets", 2)
 
 
 def unigram_scores(pair, trgs, words, lengths):
@@ -323,7 +321,7 @@ def test_sentences_of_another_pair_are_refused():
     srcs, trgs = toy_pair("unrelated").sample(30, rng())
     with pytest.raises(DataError):
         model_gap(pair, srcs, trgs, (-np.ones(30), -np.ones(30)), rng=rng())
-    with pytest.raises(DataError, match="lm_logprobs has 29"):
+    with pytest.raises(DataError):
         model_gap(pair, srcs, trgs, (-np.ones(30), -np.ones(29)), rng=rng())
 
 
@@ -375,13 +373,6 @@ def test_the_parrot_says_the_likeliest_sentence_and_samples_are_translations(nam
     p = table[srcs.index(source)] / table[srcs.index(source)].sum()
     assert (seen[p == 0] == 0).all()
     assert np.abs(seen - n * p)[p > 0].max() < 5 * math.sqrt(n * 0.25)
-
-
-def test_candidates_need_a_target_for_each_source():
-    pair = toy_pair("cipher")
-    srcs, trgs = pair.sample(10, rng())
-    with pytest.raises(DataError, match="targets has 9"):
-        toy_candidates(pair, srcs, trgs[:9], rng())
 
 
 @pytest.mark.verifies(
