@@ -123,34 +123,13 @@ def test_the_installed_package_scores_files(installed):
     assert re.search(r"^t,ter,corpus,[\d.]+,", told, re.MULTILINE)
 
 
-def test_the_how_to_s_example_in_python_runs_there(installed):
-    code = re.findall(
-        r"```python\n(.*?)```",
-        (ROOT / "docs" / "howto" / "python.md").read_text(encoding="utf-8"),
-        re.DOTALL,
-    )
-    given = (
-        "segment, accuracy, naturalness = [0, 0, 1, 1], [50.0, 40, 60, 30], [-3.0, -2, -4, -1]\n"
-    )
-    worlds = (
-        "import numpy as np\njoint, reference = np.array([[0.4, 0.1], [0.1, 0.4]]), np.array([0.7, 0.3])\n"
-        "distortion = ground = 1 - np.eye(2)\n"
-    )
-    assert len(code) == 2
-    told = installed(
-        "python", "-c", given + code[0] + worlds + code[1] + "print(curve.beta.tolist())"
-    )
-    assert told.startswith("[0.0, ")
-
-
 def test_one_version_stands_everywhere():
     assert PROJECT["dynamic"] == ["version"]
     assert CITATION["version"] == __version__
     heads = re.findall(
         r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    released = f"{CITATION['version']} ({CITATION['date-released']})"
-    assert heads[0] == "Unreleased" or heads[0] == released
+    assert heads[0].removesuffix(" (unreleased)") in __version__
     for text in (
         (ROOT / "README.md").read_text(encoding="utf-8"),
         (ROOT / "docs" / "install.md").read_text("utf-8"),
