@@ -9,8 +9,7 @@ import numpy as np
 
 from anhelpers.estimate import Estimate
 from anhelpers.plane import soft_pairwise_accuracy, source_correlations
-from anhelpers.plane.agreement import column_means
-from anhelpers.plane.levels import source_levels
+from anhelpers.plane.agreement import _column_means, _source_levels
 
 from .row import FEW, Row
 from .worlds import World
@@ -88,7 +87,7 @@ def _within_truth(kind: str) -> np.ndarray:
 def _within(kind: str, m: int, rng: np.random.Generator) -> np.ndarray:
     """Whether the intervals of the metric's r with accuracy, with fluency, and of their difference hold the truth."""
     columns, docs = _columns(kind, m, rng)
-    _, low, high = column_means(columns, docs, (rng, DRAWS)).T
+    _, low, high = _column_means(columns, docs, (rng, DRAWS)).T
     truth = _within_truth(kind)
     return (low <= truth) & (truth <= high)
 
@@ -96,7 +95,7 @@ def _within(kind: str, m: int, rng: np.random.Generator) -> np.ndarray:
 @cache
 def _levels_truth() -> np.ndarray:
     accuracy, fluency, _, docs = _marks(5000, np.random.default_rng(SEED))
-    found = source_levels(accuracy, fluency, docs, (np.random.default_rng(0), 200))
+    found = _source_levels(accuracy, fluency, docs, (np.random.default_rng(0), 200))
     return np.array([ends[0] for _, ends, _ in found])
 
 
@@ -104,7 +103,7 @@ def _levels(m: int, rng: np.random.Generator) -> np.ndarray:
     """Whether the intervals within sources, pooled, between sources and over all translations hold the truth."""
     accuracy, fluency, _, docs = _marks(m, rng)
     _, low, high = np.array(
-        [ends for _, ends, _ in source_levels(accuracy, fluency, docs, (rng, DRAWS))]
+        [ends for _, ends, _ in _source_levels(accuracy, fluency, docs, (rng, DRAWS))]
     ).T
     return (low <= _levels_truth()) & (_levels_truth() <= high)
 

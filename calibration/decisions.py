@@ -9,12 +9,12 @@ import numpy as np
 
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
+    claim_halves,
     correlation_gap,
     correlations,
     local_correlation,
     paired_tests,
     systems_table,
-    verdict,
     with_ranks,
 )
 from anhelpers.plane.scores import Plane
@@ -275,11 +275,8 @@ def _claim(
     else:
         shared = rng.normal(size=k)
         true = 10 * (np.sqrt(r) * shared + np.sqrt(1 - r) * rng.normal(size=(2, k)))
-    near, far, *_ = verdict(
-        local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)
-    ).split("; ")
-    said = near if where == "near" else far
-    return any(f" {word}: r = " in said for word in words)
+    table = local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)
+    return bool(claim_halves(table).verdict[where] in words)
 
 
 def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
@@ -290,9 +287,7 @@ def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
     table = local_correlation(
         plane_from(each, np.repeat(np.arange(20), 8)), rng, n_draws=DRAWS // 2
     )
-    near, far, *_ = verdict(table).split("; ")
-    said = near if where == "near" else far
-    return any(f" {word}: r = " in said for word in ("holds", "is false"))
+    return bool(claim_halves(table).verdict[where] in ("holds", "is false"))
 
 
 def _r_of_errors(k: int, rng: np.random.Generator) -> bool:

@@ -75,7 +75,7 @@ def test_penalties_stand_at_their_texts_and_raters_are_averaged(file):
         TEST, mqm_metric(f"mqm-accuracy:{path}"), mqm_metric(f"mqm-fluency:{path}")
     )
     assert plane.systems == ("A", "B")
-    assert "left out, as they have none of these scores: C." in plane.notes
+    assert any(note.startswith("C: left out") for note in plane.notes)
     assert any(note.startswith("Both axes are of the same ratings") for note in plane.notes)
     np.testing.assert_allclose(plane.scores(), [[-2.5, -0.5], [0, -0.55]])
 
@@ -153,10 +153,7 @@ def test_the_command_draws_human_axes_without_a_curve(tmp_path, capsys):
     ]
     assert main([*said, "-o", str(tmp_path / "out")]) == 0
     out, err = capsys.readouterr()
-    assert (
-        "no oracle curve and no gaps to it: mqm-accuracy:teaching and mqm-fluency:teaching were given"
-        in err
-    )
+    assert "No oracle curve" in err
     assert "compared with the reference" not in err
     assert not (tmp_path / "out" / "curve.csv").exists()
     table = pd.read_csv(tmp_path / "out" / "systems.csv")

@@ -120,10 +120,9 @@ NOT_QUANTITIES = {
     "rating_human",
     "classroom": "check holds draw_sheet invented_class one_of_each plane_claim plane_notes "
     "read_class_ratings write_ratings",
-    "plane": "at_the_edge bias_claim bias_notes by_pair claim_halves curve_rows distinct_systems few_documents "
-    "fluency_rows fluency_summary judged_studies leaders mean_axis metric_against metric_axis "
-    "oracle_studies oracle_study outside_of overshoot plane_of rated_metrics rated_plane rating_axis "
-    "sliced_table slices stored_against stored_axis swap_signs system_plane verdict with_human_points "
+    "plane": "bias_claim by_pair claim_halves few_documents fluency_rows fluency_summary judged_studies leaders "
+    "mean_axis metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_metrics "
+    "rated_plane sliced_table stored_against stored_axis system_plane undecided verdict with_human_points "
     "with_sanity_systems without_sparse in_one_cell readable",
     "accuracy.surface": "named surface",
     "accuracy.ter": "counter",

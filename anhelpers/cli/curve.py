@@ -33,7 +33,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, trace, write the vertices and the page."""
-    from ..plane import curve_rows, oracle_study
+    from ..plane import oracle_study
     from ..widgets.explorer import explore
 
     test, cands = _read(args.candidates, shared.Texts.of(args), args.k)
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
     # without systems the chart's title is empty
     named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"
-    shared.write_table(curve_rows(study), args.output)
+    shared.write_table(study.vertices(), args.output)
     explore(study, title=named).save(page)
     say(f"wrote {page}")
 

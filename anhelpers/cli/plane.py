@@ -199,16 +199,16 @@ def _result(
     _, of_pairs, _ = rng.spawn(3)
     curve = study.curve if study else None
     table = study.systems(rng, _DRAWS) if study else planes.systems_table(plane, rng, _DRAWS)
-    tables, doubts = {"systems": table}, [planes.few_documents(table, plane.unit)]
+    tables, doubts = {"systems": table}, [planes.few_documents(table)]
     if study:
-        tables["curve"] = planes.curve_rows(study)
+        tables["curve"] = study.vertices()
     if len(table) > 1 and len(plane) > 1:
         tests = planes.paired_tests(plane, of_pairs, _SWAPS)
         known = before.tables["pairs"] if before and _alike(plane, before.plane) else tests
         parts = [tests[tests.axis != "naturalness"], known[known.axis == "naturalness"]]
         tables["pairs"] = pd.concat(parts, ignore_index=True) if before else tests
         tables["systems"] = planes.with_ranks(table, tables["pairs"])
-        doubts += [planes.cannot_decide(plane, _SWAPS), planes.at_the_edge(tables["pairs"])]
+        doubts.append(planes.undecided(tables["pairs"]))
     verdict, claim = _claim(plane, curve, rng)
     if claim is not None:
         tables["claim"] = claim
@@ -247,12 +247,12 @@ def _claim(
     plane: Plane, curve: OracleCurve | None, rng: np.random.Generator
 ) -> tuple[str, pd.DataFrame | None]:
     """The paper's claim near the frontier: verdict and correlations."""
-    from ..plane import FEWEST, distinct_systems, local_correlation, verdict
+    from ..plane import FEWEST, local_correlation, verdict
 
     plane = plane.only([name for name in plane.systems if name not in plane.outside])
     if plane.naturalness.level == "stored":
         return "No test of the claim: the naturalness has no scores of segments.", None
-    scored = len(distinct_systems(plane))
+    scored = len(plane.distinct())
     if scored < FEWEST or len(plane) < 2:
         return f"No test of the claim: got {scored} different systems, expected {FEWEST}.", None
     correlations = local_correlation(plane, rng, curve=curve, n_draws=_DRAWS)

@@ -1,12 +1,13 @@
 """Agreement of scores with human ratings: within each source over its systems, and between systems.
 
 Within sources, the difficulty of a source has no influence; between systems, means over all sources are compared. The
-two may have different signs (Simpson's paradox), also for human accuracy and human fluency.
+two may have different signs (Simpson's paradox), also for human accuracy and human fluency: a hard source worsens both,
+and among translations of one source a gain on one may cost the other (Lim, Vylomova, Cohn and Kemp 2024).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import combinations, product
@@ -16,44 +17,57 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..bootstrap import bootstrap_means, clusters_of, effective, few_clusters, student
+from ..bootstrap import (
+    bootstrap_means,
+    cluster_sums,
+    clusters_of,
+    effective,
+    resamples,
+    score_intervals,
+    student,
+)
 from ..errors import DataError
 from ..estimate import Estimate
+from ..mqm import KINDS as MARKS
+from ..mqm import MqmScores
 from ..stats import pearson, spearman
 from .local import correlation_gap, correlations
-from .rated import RatedMetrics, plane_of_scores, shared_sources
+from .ratings import RatedMetrics, nan_mean
+from .scores import Plane, mean_axis
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WITHIN, BETWEEN = "within sources", "between systems"
-KINDS = ("pearson", "kendall")
+_POOLED, _MIXED = "within sources, pooled", "all translations"
+_KINDS = ("pearson", "kendall")
 _TIES, _SOFT = "pairs with ties", "soft pairwise"
 _STATISTICS = {"pearson": "Pearson's r", "kendall": "Kendall's τ", _SOFT: "soft pairwise accuracy"}
-_FEWEST_SYSTEMS = (
-    3  # of a source: two systems always correlate perfectly, in one direction or the other
-)
+_FEWEST_SYSTEMS = 3  # of a source: two systems always correlate perfectly
 _FEWEST_PAIRS = _FEWEST_SYSTEMS * (_FEWEST_SYSTEMS - 1) / 2
 _N_SWAPS = 1000
-_N_NOISE = 200  # the middle 95 % of what chance gives rests on five of them beyond each end
+_N_NOISE = 200  # 5 random metrics beyond each end of their middle 95 %
 
-Draws = tuple[np.random.Generator, int]
-Human = tuple[np.ndarray, np.ndarray]
+_Draws = tuple[np.random.Generator, int]
+_Human = tuple[np.ndarray, np.ndarray]
 
 
 def source_correlations(x: ArrayLike, y: ArrayLike, kind: str = "pearson") -> np.ndarray:
-    """Correlation of two scores over the systems of each source: Pearson's r or Kendall's tau-b.
+    """Correlate two scores over the systems of each source: Pearson's r or Kendall's tau-b.
 
     Both are one sum over pairs of systems, of products of differences or of their signs: Σ d e / √(Σ d² Σ e²).
 
     Parameters
     ----------
-    x, y : (N, k) scores of k systems on N sources; nan if missing, and the system is left out on that source.
-    kind : "pearson" or "kendall".
+    x, y : (N, k) arrays
+        Scores of k systems on N sources; a system with nan is left out on that source.
+    kind : str
+        "pearson" or "kendall".
 
     Returns
     -------
-    (N,) in [-1, 1]; nan for a source with fewer than 3 systems, or if one of the scores does not vary on it.
+    (N,) array in [-1, 1]
+        nan for a source with fewer than 3 systems, or without variation of a score.
 
     References
     ----------
@@ -62,13 +76,13 @@ def source_correlations(x: ArrayLike, y: ArrayLike, kind: str = "pearson") -> np
     >>> source_correlations([[1, 2, 3], [1, 2, 2]], [[3, 2, 1], [1, 1, 1]]).tolist()
     [-1.0, nan]
     """
-    checks.one_of(kind, KINDS, "kind of correlation")
+    checks.one_of(kind, _KINDS, "kind of correlation")
     d, e = _pairs(x, y)
     if kind == "kendall":
         d, e = np.sign(d), np.sign(e)
     known = ~np.isnan(d)
     d, e = np.where(known, d, 0.0), np.where(known, e, 0.0)
-    # each divided by its largest, so that no square overflows or vanishes
+    # scaled by the largest, so that no square overflows or vanishes
     d, e = (v / np.maximum(np.abs(v).max(1, initial=0, keepdims=True), 1e-300) for v in (d, e))
     square = (d * d).sum(1) * (e * e).sum(1)
     there = (known.sum(1) >= _FEWEST_PAIRS) & (square > 0)
@@ -77,19 +91,22 @@ def source_correlations(x: ArrayLike, y: ArrayLike, kind: str = "pearson") -> np
 
 
 def pair_accuracy(score: ArrayLike, human: ArrayLike, tie: float = 0.0) -> np.ndarray:
-    """Share of the pairs of systems of each source that a score orders as people do, ties included.
+    """Return the share of pairs of systems of each source that a score orders as people do, with ties.
 
-    A pair counts if both prefer the same system, or if both call it a tie: people by equal points, the score by a
+    A pair counts if both prefer the same system, or both call it a tie: people by equal points, the score by a
     difference of at most `tie`.
 
     Parameters
     ----------
-    score, human : (N, k), higher is better; nan if missing, and the system is left out on that source.
-    tie : largest difference of the score that is a tie; see `tie_threshold`.
+    score, human : (N, k) arrays
+        Higher is better; a system with nan is left out on that source.
+    tie : float
+        Largest difference of the score that is a tie; see `tie_threshold`.
 
     Returns
     -------
-    (N,) in [0, 1]; nan for a source with fewer than 3 systems.
+    (N,) array in [0, 1]
+        nan for a source with fewer than 3 systems.
 
     References
     ----------
@@ -106,13 +123,14 @@ def pair_accuracy(score: ArrayLike, human: ArrayLike, tie: float = 0.0) -> np.nd
 
 
 def tie_threshold(score: ArrayLike, human: ArrayLike) -> float:
-    """Smallest difference of a score to be called a tie that maximises the mean of `pair_accuracy`.
+    """Return the smallest threshold of ties that maximises the mean of `pair_accuracy`.
 
-    Calibrated on the data that it is used on, it flatters every score a little.
+    Calibrated on the data that it is used on, it favours each score a little.
 
     Parameters
     ----------
-    score, human : (N, k), as in `pair_accuracy`.
+    score, human : (N, k) arrays
+        As in `pair_accuracy`.
 
     Returns
     -------
@@ -128,13 +146,13 @@ def tie_threshold(score: ArrayLike, human: ArrayLike) -> float:
     weight = np.broadcast_to((1 / np.maximum(n, 1))[:, None], d.shape)[known]
     d, e = d[known], e[known]
     if not d.size:
-        raise DataError("no source has three systems with both scores: there are no pairs.")
+        raise DataError("no source has 3 systems with both scores.")
     size = np.abs(d)
-    # what is gained by calling a pair a tie
+    # gain of calling a pair a tie
     gain = weight * ((e == 0).astype(float) - ((np.sign(d) == np.sign(e)) & (d != 0)))
     order = np.argsort(size, kind="stable")
     size, gain = size[order], np.where(size > 0, gain, 0.0)[order].cumsum()
-    # of equal differences all are ties, or none
+    # equal differences are all ties, or none
     last = np.flatnonzero(np.append(size[1:] > size[:-1], True))
     best = int(np.argmax(np.round(np.append(0.0, gain[last]), 12)))
     return float(size[last[best - 1]]) if best else 0.0
@@ -159,21 +177,24 @@ def soft_pairwise_accuracy(
     *,
     n_swaps: int = _N_SWAPS,
 ) -> Estimate:
-    """Mean over pairs of systems of 1 − |p − p'|: people and metric distinguish systems equally surely.
+    """Mean over pairs of systems of 1 − |p − p'|: people and metric separate systems equally surely.
 
-    p is that of a paired permutation test of people (p' of the metric) that the first system is better: near 0 or 1 if
-    that is sure, 1/2 if nothing is known.
+    p is that of a paired permutation test of people (p' of the metric) that the first system is better.
 
     Parameters
     ----------
-    human, metric : (N, k) scores of k systems on N sources, higher is better. A source with a missing score (nan) is
-        left out.
-    docs : (N,) document of each source. n_swaps : permutations; all of them if there are no more.
+    human, metric : (N, k) arrays
+        Scores of k systems on N sources, higher is better. A source with nan is left out.
+    docs : (N,) sequence
+        Document of each source.
+    n_swaps : int
+        Permutations; all of them if there are no more.
 
     Returns
     -------
-    Estimate in [0, 1]; n is the number of pairs of systems. Noise scores about 1/2 or more, see `metric_bias`. The
-    interval is a jackknife over documents.
+    Estimate
+        In [0, 1]; n is the number of pairs of systems. Noise scores about 1/2 or more, see `metric_bias`. The interval
+        is a jackknife over documents.
 
     References
     ----------
@@ -188,10 +209,10 @@ def soft_pairwise_accuracy(
     checks.same_length(human=x, docs=docs)
     whole = ~(np.isnan(x) | np.isnan(y)).any(1)
     if not whole.any():
-        raise DataError("no source has both scores of every system; leave the sparse systems out.")
+        raise DataError("no source has both scores of every system. Leave out sparse systems.")
     index = np.unique(clusters_of(np.asarray(docs)[whole]), return_inverse=True)[1]
-    signs = swap_signs(int(whole.sum()), rng, n_swaps)
-    values = _likeness(swap_p(x[whole], signs, index), swap_p(y[whole], signs, index))
+    signs = _swap_signs(int(whole.sum()), rng, n_swaps)
+    values = _likeness(_swap_p(x[whole], signs, index), _swap_p(y[whole], signs, index))
     low, high, se, counting = _jackknife(values, index)
     return Estimate(
         "soft pairwise accuracy",
@@ -208,33 +229,36 @@ def soft_pairwise_accuracy(
     )
 
 
-def swap_signs(n: int, rng: np.random.Generator, n_swaps: int = _N_SWAPS) -> np.ndarray:
-    """(B, n) signs: +1, or -1 to swap the outputs of two systems; all 2^n if these are at most `n_swaps`."""
-    n_swaps = checks.whole("n_swaps", n_swaps, least=2)
+def _swap_signs(n: int, rng: np.random.Generator, n_swaps: int = _N_SWAPS) -> np.ndarray:
+    """(B, n) signs: +1, or -1 to swap the outputs of two systems; all 2^n if at most `n_swaps`."""
     if 2**n <= n_swaps:
         return np.array([*product((1.0, -1.0), repeat=n)]).reshape(2**n, n)
     return 1.0 - 2.0 * rng.integers(0, 2, (n_swaps, n))
 
 
-def swap_p(scores: ArrayLike, signs: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
-    """p that the first system of each pair is not the better one: over all sources, then without each document.
+def _swap_p(scores: ArrayLike, signs: np.ndarray, index: np.ndarray | None = None) -> np.ndarray:
+    """p that the first system of each pair is not better: over all sources, then without each document.
 
-    The share of the swaps in which the difference of the means exceeds the observed one; an equal one counts half. So
-    the p of a pair and of the reversed pair sum to 1, and two equal systems have 1/2.
+    The share of swaps whose difference of means exceeds the observed one; equal ones count half. So p of a pair and of
+    the reversed pair sum to 1, and equal systems have 1/2.
 
     Parameters
     ----------
-    scores : (N, k) of k systems, complete, higher is better. signs : of `swap_signs`.
-    index : (N,) document 0..M-1 of each source; None: over all sources only.
+    scores : (N, k) array
+        Of k systems, complete, higher is better.
+    signs : (B, N) array
+        From `_swap_signs`.
+    index : (N,) int array, optional
+        Document 0 … M-1 of each source; without it, over all sources only.
 
     Returns
     -------
-    (M + 1, P) for P pairs of systems.
+    (M + 1, P) array, for P pairs of systems.
 
-    >>> swap_p([[3, 1], [1, 1]], swap_signs(2, np.random.default_rng(0)), np.array([0, 1])).tolist()
+    >>> _swap_p([[3, 1], [1, 1]], _swap_signs(2, np.random.default_rng(0)), np.array([0, 1])).tolist()
     [[0.25], [0.5], [0.25]]
     """
-    x = checks.finite("scores", np.asarray(scores, dtype=np.float64), (signs.shape[1], None))
+    x = np.asarray(scores, dtype=np.float64)
     pairs = np.array([*combinations(range(x.shape[1]), 2)], dtype=np.int64).reshape(-1, 2)
     d = x[:, pairs[:, 0]] - x[:, pairs[:, 1]]
     seen, null, near = d.sum(0), signs @ d, 1e-12 * np.abs(d).sum(0)
@@ -249,7 +273,7 @@ def swap_p(scores: ArrayLike, signs: np.ndarray, index: np.ndarray | None = None
 
 
 def _likeness(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
-    """(M + 1,) soft pairwise accuracy of two (M + 1, P) p: over all documents, then without each."""
+    """(M + 1,) soft pairwise accuracy of two (M + 1, P) p."""
     return 1 - np.abs(human - metric).mean(1)
 
 
@@ -273,18 +297,23 @@ def within_sources(
     rng: np.random.Generator,
     n_draws: int = 1000,
 ) -> Estimate:
-    """Spearman's ρ of two scores over the candidates of a source, averaged over sources.
+    """Average over sources Spearman's ρ of two scores over the candidates of a source.
 
-    Documents are resampled. A candidate without both scores (nan) is left out, as is a source on which one score does
-    not vary.
+    Documents are resampled. A candidate with nan is left out, as is a source without variation of a score.
 
     Parameters
     ----------
-    segment : (n,) source of each candidate. x, y : (n,) scores. docs : (S,) document of each source.
+    segment : (n,) int array
+        Source of each candidate.
+    x, y : (n,) arrays
+        Scores.
+    docs : (S,) array
+        Document of each source.
 
     Returns
     -------
-    Estimate in [-1, 1]; n is the number of sources.
+    Estimate
+        In [-1, 1]; n is the number of sources.
 
     >>> within_sources([0, 0, 1, 1], [1, 2, 1, 2], [5, 6, 9, 8], ["a", "b"], rng=np.random.default_rng(0)).value
     0.0
@@ -320,14 +349,15 @@ def metric_bias(
 
     Parameters
     ----------
-    rated : of `rated_metrics`. n_noise : number of random metrics, for what chance gives.
+    n_noise : int
+        Random metrics, for agreement by chance.
 
     Returns
     -------
-    metric; kind : "metric", or "human" for the two ratings themselves; level; statistic; with_accuracy, with_fluency :
-    the agreement, in [-1, 1] or [0, 1]; lean : with_accuracy - with_fluency; each with _low and _high, 95 % with
-    documents resampled and systems fixed; chance_accuracy_low … chance_fluency_high : the middle 95 % of random
-    metrics; n (sources), left_out (sources), n_systems, n_docs, n_effective.
+    DataFrame with metric; kind : "metric", or "human" for the two ratings; level; statistic; with_accuracy,
+    with_fluency : the agreement, in [-1, 1] or [0, 1]; lean : with_accuracy - with_fluency; each with _low and _high,
+    95 %, documents resampled and systems fixed; chance_accuracy_low … chance_fluency_high : middle 95 % of random
+    metrics; n, left_out (sources), n_systems, n_docs, n_effective.
     """
     import pandas as pd
 
@@ -336,13 +366,12 @@ def metric_bias(
     people = {"human accuracy": human[0], "human fluency": human[1]}
     known = {name: scores[name] for name in rated.metrics} | people
     noise, shape = rng.spawn(1)[0], human[0].shape
-    n_noise = checks.whole("n_noise", n_noise, least=2)
     random = [
         np.where(np.isnan(human[0]), np.nan, noise.normal(size=shape)) for _ in range(n_noise)
     ]
-    tables = [_within(human, known, docs, (rng, n_draws), kind) for kind in (*KINDS, _TIES)]
-    tables += [_between(human, known, docs, (rng, n_draws)), _soft(human, known, docs, rng)]
-    chances = [_chance_within(human, random, kind) for kind in (*KINDS, _TIES)]
+    tables = [_within(human, known, docs, (rng, n_draws), kind) for kind in (*_KINDS, _TIES)]
+    tables += _between(human, known, docs, (rng, n_draws))
+    chances = [_chance_within(human, random, kind) for kind in (*_KINDS, _TIES)]
     chances += _chance_between(human, random, rng)
     for table, chance in zip(tables, chances, strict=True):
         for axis, values in zip(("accuracy", "fluency"), chance, strict=True):
@@ -354,12 +383,12 @@ def metric_bias(
     return table[[c for c in table if c not in counts] + counts]
 
 
-def _varied(human: Human) -> np.ndarray:
+def _varied(human: _Human) -> np.ndarray:
     """(N,) bool: sources on which both ratings vary over enough systems."""
     return ~np.isnan(source_correlations(*human))
 
 
-def _agreements(human: Human, score: np.ndarray, kind: str) -> np.ndarray:
+def _agreements(human: _Human, score: np.ndarray, kind: str) -> np.ndarray:
     """(N, 2) agreement of a score with both ratings on each source."""
     if kind == _TIES:
         return np.stack([pair_accuracy(score, one, tie_threshold(score, one)) for one in human], 1)
@@ -368,25 +397,25 @@ def _agreements(human: Human, score: np.ndarray, kind: str) -> np.ndarray:
 
 
 def _within(
-    human: Human, known: Mapping[str, np.ndarray], docs: np.ndarray, draws: Draws, kind: str
+    human: _Human, known: Mapping[str, np.ndarray], docs: np.ndarray, draws: _Draws, kind: str
 ) -> pd.DataFrame:
     """Rows of one statistic, the mean over sources."""
     import pandas as pd
 
     every = [_agreements(human, score, kind) for score in known.values()]
     columns = np.stack([np.column_stack([v, v[:, 0] - v[:, 1]]) for v in every], axis=1)
-    ends = column_means(columns.reshape(len(docs), -1), docs, draws).reshape(len(known), 3, 3)
+    ends = _column_means(columns.reshape(len(docs), -1), docs, draws).reshape(len(known), 3, 3)
     enough = (~np.isnan(human[0])).sum(1) >= _FEWEST_SYSTEMS
     rows = []
     for i, name in enumerate(known):
         there = ~np.isnan(columns[:, i, 0])
-        row = bias_row(name, (WITHIN, kind), ends[i], least=0.0 if kind == _TIES else -1.0)
-        rows.append(row | source_counts(there, docs) | {"left_out": int((enough & ~there).sum())})
+        row = _bias_row(name, (WITHIN, kind), ends[i], least=0.0 if kind == _TIES else -1.0)
+        rows.append(row | _source_counts(there, docs) | {"left_out": int((enough & ~there).sum())})
     return pd.DataFrame(rows).assign(n_systems=int((~np.isnan(human[0])).any(0).sum()))
 
 
-def column_means(columns: np.ndarray, docs: np.ndarray, draws: Draws) -> np.ndarray:
-    """(C, 3) mean, low and high of (N, C) columns with gaps; nan for an empty one, or for one document."""
+def _column_means(columns: np.ndarray, docs: np.ndarray, draws: _Draws) -> np.ndarray:
+    """(C, 3) mean, low and high of (N, C) columns with nan; nan for an empty column."""
     some, rows = ~np.isnan(columns).all(0), ~np.isnan(columns).all(1)
     out = np.full((columns.shape[1], 3), np.nan)
     if not some.any():
@@ -400,10 +429,10 @@ def column_means(columns: np.ndarray, docs: np.ndarray, draws: Draws) -> np.ndar
     return out
 
 
-def bias_row(
+def _bias_row(
     name: str, what: tuple[str, str], ends: np.ndarray, *, least: float = -1.0
 ) -> dict[str, object]:
-    """A row of (3, 3) numbers with low and high: with accuracy, with fluency, and their difference."""
+    """Row of (3, 3) numbers with low and high: with accuracy, with fluency, and their difference."""
     columns = {
         "with_accuracy": (least, 1),
         "with_fluency": (least, 1),
@@ -417,22 +446,24 @@ def bias_row(
     return {"metric": name, "level": what[0], "statistic": what[1], **cells}
 
 
-def source_counts(there: np.ndarray, docs: np.ndarray) -> dict[str, float]:
-    """n, n_docs and n_effective of the sources that count."""
+def _source_counts(there: np.ndarray, docs: np.ndarray) -> dict[str, float]:
+    """n, n_docs and n_effective of these sources."""
     sizes = np.unique(clusters_of(docs[there]), return_counts=True)[1] if there.any() else []
     counting = float(effective(np.asarray(sizes, dtype=float))) if len(sizes) else 0.0
     return {"n": int(there.sum()), "n_docs": len(sizes), "n_effective": counting}
 
 
 def _between(
-    human: Human, known: Mapping[str, np.ndarray], docs: np.ndarray, draws: Draws
-) -> pd.DataFrame:
-    """Rows of Pearson's r over systems."""
-    rows, systems = shared_sources(human)
+    human: _Human, known: Mapping[str, np.ndarray], docs: np.ndarray, draws: _Draws
+) -> list[pd.DataFrame]:
+    """Rows of Pearson's r over systems, and of soft pairwise accuracy."""
+    import pandas as pd
+
+    rows, systems = _shared_sources(human)
     at, every, draw = np.ix_(rows, systems), [range(int(systems.sum()))], draws[0].spawn(1)[0]
 
-    def ends(score: np.ndarray) -> np.ndarray:
-        planes = [plane_of_scores(score[at], one[at], docs[rows]) for one in human]
+    def linear(score: np.ndarray) -> np.ndarray:
+        planes = [_plane_of_scores(score[at], one[at], docs[rows]) for one in human]
         if rows.sum() < 2:
             r = [float(pearson(*plane.scores())) for plane in planes]
             return np.array([[value, np.nan, np.nan] for value in (*r, r[0] - r[1])])
@@ -440,43 +471,45 @@ def _between(
         both = [correlations(plane, deepcopy(draw), every, draws[1])[0] for plane in planes]
         return np.array([*both, correlation_gap(*planes, deepcopy(draw), draws[1])])
 
-    return _over_systems(human, known, docs, "pearson", ends)
+    index = np.unique(clusters_of(docs[rows]), return_inverse=True)[1]
+    signs = _swap_signs(int(rows.sum()), draws[0])
+    people = [_swap_p(one[at], signs, index) for one in human]
 
-
-def _soft(
-    human: Human, known: Mapping[str, np.ndarray], docs: np.ndarray, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Rows of soft pairwise accuracy."""
-    rows, systems = shared_sources(human)
-    at, index = np.ix_(rows, systems), np.unique(clusters_of(docs[rows]), return_inverse=True)[1]
-    signs = swap_signs(int(rows.sum()), rng)
-    people = [swap_p(one[at], signs, index) for one in human]
-
-    def ends(score: np.ndarray) -> np.ndarray:
-        one, other = (_likeness(p, swap_p(score[at], signs, index)) for p in people)
+    def soft(score: np.ndarray) -> np.ndarray:
+        one, other = (_likeness(p, _swap_p(score[at], signs, index)) for p in people)
         return np.array([(v[0], *_jackknife(v, index)[:2]) for v in (one, other, one - other)])
 
-    return _over_systems(human, known, docs, _SOFT, ends)
+    count = _source_counts(rows, docs) | {
+        "left_out": int((~rows).sum()),
+        "n_systems": systems.sum(),
+    }
+    tables = []
+    for kind, ends, least in (("pearson", linear, -1.0), (_SOFT, soft, 0.0)):
+        told = [_bias_row(name, (BETWEEN, kind), ends(v), least=least) for name, v in known.items()]
+        tables.append(pd.DataFrame(told).assign(**count))
+    return tables
 
 
-def _over_systems(
-    human: Human,
-    known: Mapping[str, np.ndarray],
-    docs: np.ndarray,
-    kind: str,
-    ends: Callable[[np.ndarray], np.ndarray],
-) -> pd.DataFrame:
-    """Rows of one statistic between systems."""
-    import pandas as pd
-
-    rows, systems = shared_sources(human)
-    least = 0.0 if kind == _SOFT else -1.0
-    out = [bias_row(name, (BETWEEN, kind), ends(v), least=least) for name, v in known.items()]
-    count = source_counts(rows, docs) | {"left_out": int((~rows).sum()), "n_systems": systems.sum()}
-    return pd.DataFrame(out).assign(**count)
+def _shared_sources(human: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) sources that have all systems, and (k,) systems that have any source."""
+    there = ~np.isnan(human[0])
+    systems = there.any(0)
+    rows = there[:, systems].all(1)
+    if not rows.any():
+        raise DataError("no source has ratings and scores of all systems. Leave out sparse ones.")
+    return rows, systems
 
 
-def _chance_within(human: Human, random: Sequence[np.ndarray], kind: str) -> np.ndarray:
+def _plane_of_scores(x: np.ndarray, y: np.ndarray, docs: np.ndarray) -> Plane:
+    """Plane of two complete (N, k) scores of the same systems."""
+    n, k = x.shape
+    names = tuple(map(str, range(k)))
+    one, other = (mean_axis(name, name, name, v) for name, v in (("x", x), ("y", y)))
+    every = np.array(["all"] * n, dtype=object)
+    return Plane("ratings", names, ("unknown",) * k, one, other, docs, every, np.zeros(n, int))
+
+
+def _chance_within(human: _Human, random: Sequence[np.ndarray], kind: str) -> np.ndarray:
     """(2, B) agreement of random metrics with both ratings."""
     if np.isnan(_agreements(human, human[0], kind)).all():
         return np.full((2, len(random)), np.nan)
@@ -484,42 +517,43 @@ def _chance_within(human: Human, random: Sequence[np.ndarray], kind: str) -> np.
 
 
 def _chance_between(
-    human: Human, random: Sequence[np.ndarray], rng: np.random.Generator
+    human: _Human, random: Sequence[np.ndarray], rng: np.random.Generator
 ) -> list[np.ndarray]:
     """(2, B) of Pearson's r over systems, and of soft pairwise accuracy."""
-    at = np.ix_(*shared_sources(human))
-    signs = swap_signs(len(human[0][at]), rng)
+    at = np.ix_(*_shared_sources(human))
+    signs = _swap_signs(len(human[0][at]), rng)
     means = np.array([one[at].mean(0) for one in random])
-    p = np.array([swap_p(one[at], signs)[0] for one in random])
+    p = np.array([_swap_p(one[at], signs)[0] for one in random])
     r = [pearson(means, one[at].mean(0)) for one in human]
-    return [np.array(r), np.array([_likeness(swap_p(one[at], signs), p) for one in human])]
+    return [np.array(r), np.array([_likeness(_swap_p(one[at], signs), p) for one in human])]
 
 
 def mixture_arc(rated: RatedMetrics, n: int = 41) -> pd.DataFrame:
-    """Agreement of exact mixtures of the two ratings: the best that a metric between the two can reach.
+    """Agreement of mixtures of the two ratings: the most that a metric between the two can reach.
 
     A mixture is (1 - share) · accuracy + share · fluency, both standardised, within each source or over the means of
-    systems. Between systems no metric lies beyond the arc: with ρ the correlation of the two ratings it is a part of
-    the ellipse x² - 2 ρ x y + y² = 1 - ρ².
+    systems. Between systems no metric is beyond the arc: with ρ the correlation of the two ratings it is a part of the
+    ellipse x² - 2 ρ x y + y² = 1 - ρ².
 
     Parameters
     ----------
-    rated : of `rated_metrics`. n : mixtures from share 0 to share 1.
+    n : int
+        Mixtures from share 0 to share 1.
 
     Returns
     -------
-    level, statistic ("pearson"), share, with_accuracy, with_fluency.
+    DataFrame with level, statistic ("pearson"), share, with_accuracy, with_fluency.
     """
     import pandas as pd
 
     scores = rated.scores
     human = scores["accuracy"], scores["fluency"]
-    at = np.ix_(*shared_sources(human))
+    at = np.ix_(*_shared_sources(human))
     means = [one[at].mean(0)[None] for one in human]
     rows = []
     for level, both in ((WITHIN, [one[_varied(human)] for one in human]), (BETWEEN, means)):
         a, f = (_standard(one) for one in both)
-        for share in np.linspace(0, 1, checks.whole("n", n, least=2)) if both[0].size else ():
+        for share in np.linspace(0, 1, n) if both[0].size else ():
             mixed = (1 - share) * a + share * f
             r = [float(np.nanmean(source_correlations(mixed, one))) for one in both]
             rows.append((level, "pearson", float(share), *r))
@@ -535,41 +569,161 @@ def _standard(x: np.ndarray) -> np.ndarray:
 
 
 def bias_claim(table: pd.DataFrame, level: str = WITHIN, statistic: str = "pearson") -> str:
-    """The metrics of a `metric_bias` table that agree more with one rating, as one sentence.
-
-    These are the metrics whose interval of `lean` excludes 0, each interval by itself.
-    """
+    """Name the metrics of a `metric_bias` table whose interval of `lean` excludes 0."""
     rows = table[(table.level == level) & (table.statistic == statistic) & (table.kind == "metric")]
     sides = {
         "accuracy than with fluency": rows.metric[rows.lean_low > 0],
         "fluency than with accuracy": rows.metric[rows.lean_high < 0],
     }
     found = [
-        f"{_listed(names)} agree more with {what}" for what, names in sides.items() if len(names)
+        f"{' and '.join(names)} agree more with {side}"
+        for side, names in sides.items()
+        if len(names)
     ]
     found = found or ["no metric agrees significantly more with accuracy or with fluency"]
     by = _STATISTICS.get(statistic, statistic)
-    return f"{level[0].upper()}{level[1:]}, by {by}, {', '.join(found)}"
+    return f"{level.capitalize()}, by {by}, {', '.join(found)}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else str(last)
+def accuracy_levels(
+    rated: RatedMetrics, rng: np.random.Generator, n_draws: int = 1000
+) -> pd.DataFrame:
+    """Pearson's r of human accuracy and human fluency at each level, with 95 % intervals.
 
+    "within sources": the mean over sources of r over their systems, if both vary. "within sources, pooled": r of all
+    deviations from the mean of the source. "between sources": over the means of sources. "all translations": over all.
+    "between systems": over the means of systems, on the sources that have all.
 
-def bias_notes(table: pd.DataFrame) -> list[str]:
-    """Sentences on the sources that a `metric_bias` table leaves out, and on few documents."""
-    within = table[
-        (table.level == WITHIN) & (table.statistic == "pearson") & (table.kind == "metric")
-    ]
-    if within.empty:
-        return []
-    one = within.iloc[within.n.argmin()]
-    left_out = (
-        f"Within sources: {one.n} sources have at least {_FEWEST_SYSTEMS} systems that differ in "
-        f"accuracy and in fluency; {one.left_out} others have no correlation and are left out "
-        f"(except from “{_TIES}”)."
+    Returns
+    -------
+    DataFrame with level; r, r_low, r_high : documents resampled, systems fixed; n and of : number and kind of points;
+    n_docs, n_effective.
+    """
+    import pandas as pd
+
+    scores, docs = rated.scores, np.asarray(rated.docs)
+    a, f = scores["accuracy"], scores["fluency"]
+    rows = _source_levels(a, f, docs, (rng, n_draws))
+    kept, systems = _shared_sources((a, f))
+    at = np.ix_(kept, systems)
+    plane = _plane_of_scores(a[at], f[at], docs[kept])
+    ends = (
+        correlations(plane, rng, [range(int(systems.sum()))], n_draws)[0]
+        if kept.sum() > 1
+        else np.array([float(pearson(*plane.scores())), np.nan, np.nan])
     )
-    return [
-        *filter(None, [left_out, few_clusters(int(one.n_docs), counting=float(one.n_effective))])
-    ]
+    rows.append((BETWEEN, ends, kept))
+    told = []
+    for level, (r, low, high), which in rows:
+        count = _source_counts(which, docs)
+        told.append({"level": level, "r": r, "r_low": low, "r_high": high, "of": "sources"} | count)
+    table = pd.DataFrame(told)
+    table.loc[table.level == _MIXED, ["n", "of"]] = int((~np.isnan(a)).sum()), "translations"
+    table.loc[table.level == BETWEEN, ["n", "of"]] = int(systems.sum()), "systems"
+    return table[["level", "r", "r_low", "r_high", "n", "of", "n_docs", "n_effective"]]
+
+
+def _source_levels(
+    a: np.ndarray, f: np.ndarray, docs: np.ndarray, draws: _Draws
+) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Level, (3,) r with its interval and (N,) sources, for all levels but that of systems."""
+    within = source_correlations(a, f)
+    there, some = ~np.isnan(within), ~np.isnan(a).all(1)
+    inside, between = _moments(a[some], f[some])
+    size = (~np.isnan(a[some])).sum(1)[:, None]
+    parts = {_POOLED: inside, "between sources": between, _MIXED: size * between + inside}
+    found = [(WITHIN, _column_means(within[:, None], docs, draws)[0], there)]
+    for level, sums in parts.items():
+        found.append((level, _ends(sums, docs[some], draws), some))
+    return found
+
+
+def _moments(a: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 6) sums 1, x, y, x², y², xy: of deviations within each source, and of its mean."""
+    means = [np.nanmean(v, axis=1) for v in (a, f)]
+    x, y = (v - mean[:, None] for v, mean in zip((a, f), means, strict=True))
+    none = np.zeros(len(a))
+    inside = [none, none, none, *(np.nansum(v, axis=1) for v in (x * x, y * y, x * y))]
+    x, y = means
+    return np.stack(inside, axis=1), np.stack([none + 1, x, y, x * x, y * y, x * y], axis=1)
+
+
+def _r(sums: np.ndarray) -> np.ndarray:
+    """(...) Pearson's r of (..., 6) sums; nan without variation."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    n = np.where(n > 0, n, 1.0)
+    vx, vy, v = xx - x * x / n, yy - y * y / n, xy - x * y / n
+    # equal numbers leave rounding errors
+    there = (vx > 1e-12 * xx) & (vy > 1e-12 * yy)
+    return np.where(there, v / np.sqrt(np.where(there, vx * vy, 1.0)), np.nan)
+
+
+def _ends(sums: np.ndarray, docs: np.ndarray, draws: _Draws) -> np.ndarray:
+    """(3,) r with its interval, documents resampled."""
+    r, clusters = float(_r(sums.sum(0))), clusters_of(docs)
+    if np.isnan(r) or len(set(clusters.tolist())) < 2:
+        return np.array([r, np.nan, np.nan])
+    counts = resamples(clusters, draws[1], draws[0])
+    of_doc = cluster_sums(sums, counts.index)[:, None]
+    sizes = cluster_sums(np.ones((len(docs), 1)), counts.index)
+    low, high, *_ = score_intervals(_r, of_doc, counts, sizes=sizes, farther=True)
+    return np.array([r, max(-1.0, min(low[0], r)), min(1.0, max(high[0], r))])
+
+
+def rater_bias(
+    scores: MqmScores,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+    systems: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Agreement of one rater with the mean of the others, within sources: a bound for metrics.
+
+    On each source, each rater is compared with the mean of the others who rated the same translations; the mean over
+    raters counts. The others are one fewer than for a metric, so the numbers may be a little low.
+
+    Parameters
+    ----------
+    systems : sequence of str, optional
+        Rated names to include; default: all.
+
+    Returns
+    -------
+    DataFrame with the columns of `metric_bias` but chance, of kind "rater": rows for all errors, accuracy and fluency,
+    by "pearson" and "kendall". Empty if no source has two raters.
+    """
+    import pandas as pd
+
+    kept = [j for j, s in enumerate(scores.systems) if systems is None or s in systems]
+    given = {kind: _by_rater(scores, i)[:, :, kept] for i, kind in enumerate(MARKS)}
+    docs, rows = np.array(scores.docs, dtype=object), []
+    for kind, statistic in ((kind, statistic) for statistic in _KINDS for kind in MARKS):
+        columns = _against_others(given, kind, statistic)
+        there = ~np.isnan(columns[:, 0])
+        if not there.any():
+            continue
+        ends = _column_means(columns, docs, (rng, n_draws))
+        marked = "all errors" if kind == "penalty" else kind
+        row = _bias_row(f"one rater, {marked}", (WITHIN, statistic), ends)
+        count = _source_counts(there, docs) | {"left_out": int((~there).sum())}
+        rows.append(row | {"kind": "rater"} | count | {"n_systems": len(kept)})
+    return pd.DataFrame(rows)
+
+
+def _by_rater(scores: MqmScores, kind: int) -> np.ndarray:
+    """(R, n, S) penalties, negated so that higher is better; nan if unrated."""
+    out = np.full((len(scores.raters), len(scores.segments), len(scores.systems)), np.nan)
+    out[scores.rater, scores.segment, scores.system] = -scores.values[:, kind]
+    return out
+
+
+def _against_others(given: dict[str, np.ndarray], kind: str, statistic: str) -> np.ndarray:
+    """(n, 3) agreement of one rater with the others' accuracy, their fluency, and the difference."""
+    found = []
+    for rater in range(len(given[kind])):
+        both = []
+        for axis in ("accuracy", "fluency"):
+            others = np.delete(given[axis], rater, axis=0)
+            both.append(source_correlations(given[kind][rater], nan_mean(others), statistic))
+        found.append(np.where(np.isnan(both).any(0), np.nan, both))
+    mean = nan_mean(np.array(found))
+    return np.column_stack([*mean, mean[0] - mean[1]])

@@ -1,18 +1,19 @@
-"""The paper's claim, measured: accuracy and naturalness go together far from the frontier, against each other near it.
+"""The paper's claim: accuracy and naturalness oppose each other near the frontier and agree far from it (AN §5.2).
 
-Choosing systems near a falling line makes what was chosen anti-correlated, whatever the systems are. Each row therefore
-carries what selecting alone gives: the same choice among systems whose naturalness was dealt out at random.
+Systems selected near a falling line are anti-correlated whatever they are. Each row therefore also has what selection
+alone gives: the same selection among systems whose naturalness is permuted.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bootstrap import Score, cluster_sums, resamples, score_intervals
+from ..bootstrap import Score, cluster_sums, score_intervals
 from ..errors import DataError
 from ..frontier import OracleCurve, hulls, line_distances
 from ..stats import p_value, pearson, spearman
@@ -21,30 +22,33 @@ from .scores import Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-
 FEWEST = 4
-"""Systems in the smallest window: three points on a plane correlate strongly whatever they are."""
-ALL_WAYS = 7
-"""Up to so many systems, p counts all ways to shuffle naturalness, so that it is the same by every seed."""
+"""Systems in the smallest window: any three points correlate strongly."""
+RELIABLE = 0.75
+"""Least reliability for a verdict; below it, shared errors relate unrelated systems too often."""
+_ALL_WAYS = 7
+"""Up to this many systems, p enumerates all permutations of naturalness, so that it depends on no seed."""
+_EDGE = 3
+"""Monte Carlo errors of p within which another seed may decide otherwise."""
+_CLAIMED = {"near": -1, "far": 1}
 
 
 def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> np.ndarray:
     """(k,) distance of each system from the frontier, in standard deviations of the systems on each axis.
 
-    The frontier is the oracle curve, or without one (human ratings have none) the upper concave hull of the systems
-    themselves, from the most accurate to the most natural.
-
     Parameters
     ----------
-    scores : (2, k) accuracy and naturalness of k systems.
+    scores : (2, k) array
+        Accuracy and naturalness of k systems.
+    curve : OracleCurve, optional
+        The frontier. Without one, it is the upper concave hull of the systems, from the most accurate to the most
+        natural.
 
     >>> frontier_distance(np.array([[2.0, 0, 1, 0], [0.0, 2, 1, 0]])).round(2).tolist()
     [0.0, 0.0, 0.0, 1.48]
     """
     if not (scores.std(1, ddof=1) > 0).all():
-        raise DataError(
-            "all systems have the same score on one axis; there is no distance to speak of."
-        )
+        raise DataError("got the same score for all systems on one axis: no distance is defined.")
     return _distances(scores[None], curve)[0]
 
 
@@ -56,40 +60,39 @@ def local_correlation(
     width: int | None = None,
     n_draws: int = 1000,
 ) -> pd.DataFrame:
-    """Correlation of accuracy and naturalness among the systems nearest to the frontier, and in a sliding window.
-
-    Systems with the very scores of an earlier one on every segment are left out: the same output sent in twice.
+    """Correlate accuracy and naturalness among the systems nearest to the frontier, and in a sliding window.
 
     Parameters
     ----------
-    curve : the oracle curve as the frontier; None: the hull of the systems (see `frontier_distance`).
-    width : systems in a sliding window; by default a third of them, at least 5.
+    plane : Plane
+        Of systems with equal scores on every segment, only the first counts.
+    curve : OracleCurve, optional
+        The frontier; default: the hull of the systems, see `frontier_distance`.
+    width : int, optional
+        Systems in a sliding window; default: a third of them, at least 5.
 
     Returns
     -------
-    A row per window, from near to far. window : "nearest" (the m nearest systems, m = 4 to all) or "sliding";
-    n_systems; distance_from, distance_to, distance (their mean), in standard deviations; systems : names;
-    pearson with pearson_low, pearson_high : 95 % from resampling documents, these systems held fixed; spearman;
-    reliability : the share of the variance of their scores that is not error, of the axis where that is less: near 0
-    where these systems can hardly be told apart, and r is one of errors;
-    selection_pearson, selection_low, selection_high : the mean and the middle 95 % of what selecting alone gives;
-    selection_p : twice the share of those that lie at least as far out, on the side of the measured one: here the
-    systems are a sample; n_shuffles, all_ways : how many ways to deal out naturalness that is from, and whether these
-    are all there are (up to ALL_WAYS systems) or drawn; n, n_docs. A correlation of systems that do not differ on one
-    axis is nan, as is its p.
+    DataFrame with a row per window, from near to far. window : "nearest" (the m nearest systems, m = 4 to all) or
+    "sliding"; n_systems; distance_from, distance_to, distance (mean), in standard deviations; systems : names;
+    pearson with pearson_low, pearson_high : 95 %, documents resampled, these systems held fixed; spearman;
+    reliability : share of the variance of the scores that is not error, of the axis with less; near 0, r is one of
+    errors; selection_pearson, selection_low, selection_high : mean and middle 95 % of r by selection alone;
+    selection_p : two-sided p of r under selection alone; n_shuffles, all_ways : number of permutations, and whether
+    these are all (up to 7 systems); n, n_docs. Without variation on an axis, r and p are nan.
     """
     import pandas as pd
 
-    plane = plane.only(distinct_systems(plane))
+    plane = plane.only(plane.distinct())
     k = len(plane.systems)
     if k < FEWEST:
-        raise DataError(f"{k} systems: a correlation near the frontier needs at least {FEWEST}.")
+        raise DataError(f"systems: got {k}, expected at least {FEWEST} for a local correlation.")
     scores = plane.scores()
     distance = frontier_distance(scores, curve)
     order, windows = np.argsort(distance, kind="stable"), _windows(k, width)
     ends = correlations(plane, rng, [order[cut] for _, cut in windows], n_draws)
     errors = _errors(plane, rng, n_draws)
-    null_scores, null_order = _dealt_out(scores, curve, rng, n_draws)
+    null_scores, null_order = _permuted(scores, curve, rng, n_draws)
     rows = []
     for (kind, cut), (r, low, high) in zip(windows, ends, strict=True):
         some = order[cut]
@@ -117,11 +120,94 @@ def local_correlation(
             }
         )
     return pd.DataFrame(rows).assign(
-        n_shuffles=len(null_scores) + (k <= ALL_WAYS),
-        all_ways=k <= ALL_WAYS,
+        n_shuffles=len(null_scores) + (k <= _ALL_WAYS),
+        all_ways=k <= _ALL_WAYS,
         n=len(plane),
         n_docs=len(set(plane.clusters.tolist())),
     )
+
+
+def claim_halves(table: pd.DataFrame, near: int | None = None) -> pd.DataFrame:
+    """Decide the near and the far half of the claim.
+
+    A half is decided if its systems differ by more than their errors (reliability ≥ RELIABLE), r differs from selection
+    alone (two-sided p < 0.05: other systems) and its 95 % interval is on the same side of 0 (other documents). It then
+    "holds" on the claimed side and "is false" on the other. There is no far half if it would share systems with the
+    near one; the near half is undecided if it has all systems. `docs/calibration.md` has the rates of false decisions.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `local_correlation`.
+    near : int, optional
+        Number of nearest systems that count as near; default: the width of the sliding window.
+
+    Returns
+    -------
+    DataFrame with rows "near" and, with enough systems, "far": the columns of their windows, and verdict : "holds",
+    "is false" or "is undecided"; why : the reason of no decision, or ""; by_seed : p is so close to 0.05 that another
+    seed may decide otherwise.
+    """
+    sliding, nearest = table[table.window == "sliding"], table[table.window == "nearest"]
+    near, k = int(sliding.n_systems.iloc[0]) if near is None else near, int(nearest.n_systems.max())
+    if not FEWEST <= near <= k:
+        raise DataError(f"near: got {near}, expected {FEWEST} to {k} systems.")
+    at = {"near": nearest.index[nearest.n_systems == near][0], "far": sliding.index[-1]}
+    if near + sliding.n_systems.iloc[-1] > k:
+        del at["far"]
+    halves = table.loc[[*at.values()]].set_axis([*at])
+    found = zip(*(_judged(row, str(half), k) for half, row in halves.iterrows()), strict=True)
+    return halves.assign(**dict(zip(("verdict", "why", "by_seed"), found, strict=True)))
+
+
+def verdict(table: pd.DataFrame, near: int | None = None) -> str:
+    """Say in words what `claim_halves` decides."""
+    halves = claim_halves(table, near)
+    told = [_told(row) for _, row in halves.iterrows()]
+    if len(told) < 2:
+        told.append(f"{table.n_systems.max()} systems are too few to tell near from far")
+    named = (f"{half.capitalize()}: {row.systems}." for half, row in halves.iterrows())
+    return f"{'; '.join(told)}. {' '.join(named)}"
+
+
+def _judged(row: pd.Series, half: str, k: int) -> tuple[str, str, bool]:
+    """(verdict, why, by_seed) of a half of k systems."""
+    if np.isnan(row.selection_p):
+        return "is undecided", "these systems do not differ on one axis", False
+    side = np.sign(row.pearson - row.selection_pearson)
+    reasons = {
+        f"p = {row.selection_p:.3f}": row.selection_p >= 0.05,
+        "the interval of r includes 0": min(side * row.pearson_low, side * row.pearson_high) <= 0,
+        f"reliability {row.reliability:.2f} < {RELIABLE}": row.reliability < RELIABLE,
+        "these are all systems": half == "near" and row.n_systems == k,
+    }
+    held = [why for why, holds in reasons.items() if holds]
+    by_p = not any([*reasons.values()][1:])  # nothing but p decides
+    decided = "holds" if side == _CLAIMED[half] else "is false"
+    return "is undecided" if held else decided, " and ".join(held), by_p and _at_the_edge(row)
+
+
+def _told(row: pd.Series) -> str:
+    """A half of the claim with its verdict and numbers."""
+    begin, how = {"near": ("Near", "oppose each other"), "far": ("far from", "agree")}[
+        str(row.name)
+    ]
+    text = f"{begin} the frontier the claim that accuracy and naturalness {how} {row.verdict}"
+    text += f" ({row.why})" * bool(row.why)
+    text += f": r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f})"
+    text += f" among {row.n_systems} systems"
+    if np.isnan(row.selection_p):
+        return text
+    edge = ", another seed may decide otherwise" if row.by_seed else ""
+    alone = f"{row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
+    return f"{text}; by selection alone {alone}{edge}"
+
+
+def _at_the_edge(row: pd.Series) -> bool:
+    """Whether p is within _EDGE of its Monte Carlo errors of 0.05; an enumerated p has none."""
+    one_sided = row.selection_p / 2
+    error = 2 * math.sqrt(one_sided * (1 - one_sided) / row.n_shuffles)
+    return bool(not row.all_ways and abs(row.selection_p - 0.05) <= _EDGE * error)
 
 
 def correlations(
@@ -130,14 +216,15 @@ def correlations(
     among: Sequence[Sequence[int] | np.ndarray],
     n_draws: int = 1000,
 ) -> np.ndarray:
-    """(W, 3) Pearson's r of the two axes with its 95 % interval, among some systems each, held fixed.
+    """(W, 3) Pearson's r of the two axes with its 95 % interval, among W choices of systems, held fixed.
 
-    Documents are resampled (`bootstrap.score_intervals`): the scores' errors pull each r towards 0, and that of a draw
-    twice, so that the middle of the draws is not where r is; each end is the farther of the studentised and Student's.
+    Documents are resampled (`bootstrap.score_intervals`). Errors of the scores pull each r towards 0, and that of a
+    draw twice; each end is therefore the farther of the studentised and Student's.
 
     Parameters
     ----------
-    among : W lists of positions of systems, at least 2 each.
+    among : W lists of positions of systems
+        At least 2 each.
     """
     masks = np.zeros((len(plane.systems), len(among)))
     for w, some in enumerate(among):
@@ -149,11 +236,9 @@ def correlations(
         aa = sums[2] - sums[0] ** 2 / size
         nn = sums[3] - sums[1] ** 2 / size
         an = sums[4] - sums[0] * sums[1] / size
-        # equal numbers leave rounding behind
-        least = ((1e-20 * side * side).sum(-1, keepdims=True) for side in (a, n))
-        flat = np.any(
-            [found <= floor for found, floor in zip((aa, nn), least, strict=True)], axis=0
-        )
+        # equal numbers leave rounding errors
+        least = [(1e-20 * side * side).sum(-1, keepdims=True) for side in (a, n)]
+        flat = (aa <= least[0]) | (nn <= least[1])
         return np.where(flat, np.nan, an / np.sqrt(np.where(flat, 1, aa * nn)))
 
     found = _made_of([plane], rng, of, n_draws)
@@ -166,18 +251,12 @@ def correlations(
 def correlation_gap(
     one: Plane, other: Plane, rng: np.random.Generator, n_draws: int = 1000
 ) -> tuple[float, ...]:
-    """(gap, low, high): r of one plane minus that of another with the same systems and documents, 95 % as above.
+    """(gap, low, high): r of one plane minus r of another, with a 95 % interval as in `correlations`.
 
-    Their segments may be others: a metric may have scores where another one has none.
-
-    Raises
-    ------
-    DataError for planes of other systems or other documents.
+    The planes have the same systems and documents, else DataError; their segments may differ.
     """
     if one.systems != other.systems or {*one.clusters.tolist()} != {*other.clusters.tolist()}:
-        raise DataError(
-            f"{one.name} and {other.name}: a gap needs the same systems on the same documents."
-        )
+        raise DataError(f"{one.name}, {other.name}: expected the same systems and documents.")
 
     def of(scores: np.ndarray) -> np.ndarray:
         a, n, b, m = np.split(scores, 4, axis=-1)
@@ -189,11 +268,9 @@ def correlation_gap(
 def _made_of(
     planes: Sequence[Plane], rng: np.random.Generator, of: Score, n_draws: int
 ) -> np.ndarray:
-    """(K, 3) numbers made of the scores of all systems on the axes of planes of the same documents, with their ends."""
+    """(K, 3) functions of all systems' scores on planes of the same documents, with their intervals."""
     one, k = planes[0], len(planes[0].systems)
-    counts = resamples(one.clusters, n_draws, rng)
-    if counts.n_clusters < 2:
-        raise DataError(f"{one.name} has one segment: an interval needs at least 2.")
+    counts = one.resamples(rng, n_draws)
     axes = [(axis, plane.clusters) for plane in planes for axis in plane.axes]
     widths = [axis.counts.shape[2] for axis, _ in axes]
     sums = np.zeros((counts.n_clusters, len(axes) * k, max(widths)))
@@ -204,42 +281,26 @@ def _made_of(
         )
 
     def scores(sums: np.ndarray) -> np.ndarray:
-        sides = np.split(sums, len(axes), axis=-2)
-        each = [
-            axis.score(side[..., :w])
-            for (axis, _), side, w in zip(axes, sides, widths, strict=True)
-        ]
-        return np.concatenate(each, axis=-1)
+        sides = zip(axes, np.split(sums, len(axes), axis=-2), widths, strict=True)
+        return np.concatenate([axis.score(side[..., :w]) for (axis, _), side, w in sides], axis=-1)
 
     numbers = of(scores(sums.sum(0)))
-    sizes = np.repeat(
-        cluster_sums(one.there.any(1).astype(np.float64), counts.index)[:, None],
-        len(numbers),
-        axis=1,
-    )
+    sizes = cluster_sums(one.there.any(1).astype(np.float64), counts.index)[:, None]
+    sizes = np.repeat(sizes, len(numbers), axis=1)
     low, high, *_ = score_intervals(scores, sums, counts, sizes=sizes, of=of, farther=True)
     return np.stack([numbers, low, high], axis=1)
 
 
-def distinct_systems(plane: Plane) -> list[str]:
-    """The systems that have scores; of those with the same scores on all segments, the first."""
-    seen: dict[bytes, str] = {}
-    for j, system in enumerate(plane.systems):
-        if plane.there[:, j].any():
-            seen.setdefault(b"".join(axis.counts[:, j].tobytes() for axis in plane.axes), system)
-    return list(seen.values())
-
-
 def _errors(plane: Plane, rng: np.random.Generator, n_draws: int) -> np.ndarray:
-    """(B, 2, k) by how much the scores are off in resamples of documents, as far as errors go."""
+    """(B, 2, k) errors of the scores in resamples of documents."""
     m = len(set(plane.clusters.tolist()))
     return (plane.draws(rng, n_draws)[0] - plane.scores()) * np.sqrt(m / (m - 1))
 
 
 def _reliability(scores: np.ndarray, errors: np.ndarray) -> float:
-    """1 - error variance / variance of (2, m) scores, of the axis where it is less, at least 0; (B, 2, m) errors.
+    """1 − error variance / variance of (2, m) scores on the axis with less, at least 0; (B, 2, m) errors.
 
-    An error that all systems share moves them together, and does not count.
+    An error that all systems share moves them together and does not count.
     """
     apart = (errors - errors.mean(-1, keepdims=True)) ** 2
     noise, seen = apart.sum(-1).mean(0) / (scores.shape[1] - 1), scores.var(1, ddof=1)
@@ -247,7 +308,7 @@ def _reliability(scores: np.ndarray, errors: np.ndarray) -> float:
 
 
 def _two_sided(r: float, null: np.ndarray) -> float:
-    """Twice the smaller p of a correlation among the (B,) that selecting alone gave, at most 1."""
+    """Twice the smaller one-sided p of r among the (B,) of selection alone, at most 1."""
     if np.isnan(r):
         return np.nan
     p = min(float(p_value(side * r, side * null[:, None], "lower")[0]) for side in (1, -1))
@@ -260,15 +321,15 @@ def _windows(k: int, width: int | None) -> list[tuple[str, slice]]:
     return nested + [("sliding", slice(i, i + width)) for i in range(k - width + 1)]
 
 
-def _dealt_out(
+def _permuted(
     scores: np.ndarray, curve: OracleCurve | None, rng: np.random.Generator, n_draws: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(B, 2, k) the scores with naturalness dealt out in another way, and (B, k) the systems by distance in each.
+    """(B, 2, k) scores with permuted naturalness, and (B, k) the systems by distance in each.
 
-    All ways but the measured one, which `stats.p_value` counts itself, up to ALL_WAYS systems; else at random.
+    Up to _ALL_WAYS systems: all permutations but the identity, which `stats.p_value` adds.
     """
     k = scores.shape[1]
-    if k <= ALL_WAYS:
+    if k <= _ALL_WAYS:
         ways = np.array(list(permutations(range(k)))[1:])
         dealt = np.stack([np.broadcast_to(scores[0], ways.shape), scores[1][ways]], axis=1)
     else:
@@ -278,7 +339,7 @@ def _dealt_out(
 
 
 def _distances(scores: np.ndarray, curve: OracleCurve | None) -> np.ndarray:
-    """(B, k) `frontier_distance` of B worlds' (B, 2, k) scores."""
+    """(B, k) `frontier_distance` of each of (B, 2, k) scores."""
     n, _, k = scores.shape
     points, starts = np.concatenate([*scores], axis=1), np.arange(n + 1) * k
     if curve is None:

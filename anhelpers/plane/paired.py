@@ -1,4 +1,4 @@
-"""Whether systems differ, and what that says of their ranks: paired randomisation over documents."""
+"""Whether systems differ, and their ranks: paired randomisation over documents."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 ALPHA = 0.05
-BEYOND = 10
-"""Draws that are expected beyond a difference whose p is just small enough for Holm's first step."""
-MOST, NEAR = 400_000, 3
-"""More draws for a pair whose p after Holm's correction is within so many Monte Carlo errors of ALPHA."""
-SYSTEMS = "systems"
-FAMILIES = ("control", "copy", "human", "added")
-"""Why a system is outside (`Plane.outside`); a pair with two reasons is of the family of the first."""
-COLUMNS = [
+_BEYOND = 10
+"""Expected draws beyond a difference whose p is just small enough for Holm's first step."""
+_MOST, _NEAR = 400_000, 3
+"""Further draws for a pair whose corrected p is within so many Monte Carlo errors of ALPHA."""
+_SYSTEMS = "systems"
+_FAMILIES = ("control", "copy", "human", "added")
+"""Why a system is outside (`Plane.outside`); the first that fits names the family of a pair."""
+_COLUMNS = [
     "axis",
     "family",
     "system_a",
@@ -42,54 +42,55 @@ COLUMNS = [
     "resampled",
     "title",
 ]
-AT_ONCE = 4_000_000  # numbers in a block of draws
+_AT_ONCE = 4_000_000  # numbers in a block of draws
 
 
 def paired_tests(
     plane: Plane, rng: np.random.Generator, n_draws: int = 10_000, against: str | None = None
 ) -> pd.DataFrame:
-    """Whether systems differ on an axis: paired randomisation tests over documents, with Holm's correction.
+    """Test whether systems differ: paired randomisation over documents, with Holm's correction.
 
-    The two outputs of every document are swapped or not; p is the share of the ways to do so with at least the
-    observed difference. All ways are tried where there are no more of them than draws, so that p is exact. Otherwise
-    the ways are drawn, each pair its own, at least `n_draws` and so many that the least possible p (1 / (draws + 1)) is
-    small enough after Holm's correction. A pair that is far from significant after `n_draws` is left at that; one whose
-    p after the correction is within NEAR Monte Carlo errors of ALPHA gets MOST more, and `at_the_edge` names who is
-    still there.
+    The two outputs of a document are swapped or not; p is the share of the swaps with at least the observed difference.
+    All swaps are enumerated if these are no more than the draws, so that p is exact. Otherwise each pair has at least
+    `n_draws` random swaps, and enough for the least p, 1 / (draws + 1), to be significant after Holm's correction. A
+    pair far from significance after `n_draws` stops there; one whose corrected p is close to ALPHA has up to 400,000
+    more, and `undecided` names those that are still close.
 
     Holm's families are the pairs of one axis among the compared systems, and those with a system that is outside
-    (`Plane.outside`): what joins a comparison does not change what was decided without it.
+    (`Plane.outside`): an added system does not change the decisions about the others.
 
     Parameters
     ----------
-    against : only the pairs with this system; by default all pairs.
+    plane : Plane
+        Over segments that all systems share (`Plane.shared`), else DataError.
+    against : str, optional
+        Test only the pairs with this system.
 
     Returns
     -------
-    axis; family : "systems", or why one of the pair is outside; system_a, system_b, difference (a - b, in the unit of
-    the axis), p, p_holm; n_swaps : the ways to swap that p rests on; exact : whether these are all; n (segments),
-    n_docs; resampled : what is swapped, "documents" or "segments"; title : of the axis, with its unit and direction. A
-    stored axis has no p: what is known per system only cannot be swapped by document. `cannot_decide` says
-    where no p could be small enough.
+    DataFrame with a row per axis and pair. axis; family : "systems", or why one of the pair is outside; system_a,
+    system_b; difference : a − b, in the unit of the axis; p, p_holm; n_swaps : number of swaps; exact : these are all;
+    n (segments), n_docs; resampled : "documents" or "segments" are swapped; title : of the axis. A stored axis has no
+    p.
 
     References
     ----------
-    Riezler and Maxwell 2005; Phipson and Smyth 2010; sacreBLEU's paired approximate randomisation is the same over
-    segments.
+    Riezler and Maxwell 2005; Phipson and Smyth 2010. sacreBLEU's paired approximate randomisation swaps segments.
     """
     import pandas as pd
 
     if not (plane.there.all(0) | ~plane.there.any(0)).all():
-        raise DataError(
-            "a paired test needs the segments that all systems share: take `plane.shared()` first."
-        )
+        raise DataError("plane: got segments without all scores. Use plane.shared().")
     pairs, families = _pairs(plane, against)
     names, index = np.unique(plane.clusters, return_inverse=True)
     n_draws = checks.whole("n_draws", n_draws)
-    frames, streams = [], dict(zip((SYSTEMS, *FAMILIES), rng.spawn(1 + len(FAMILIES)), strict=True))
+    frames, streams = (
+        [],
+        dict(zip((_SYSTEMS, *_FAMILIES), rng.spawn(1 + len(_FAMILIES)), strict=True)),
+    )
     for name, axis in zip(AXES, plane.axes, strict=True):
         sums = cluster_sums(axis.counts.astype(np.float64), index)
-        for family in filter(families.__contains__, (SYSTEMS, *reversed(FAMILIES))):
+        for family in filter(families.__contains__, (_SYSTEMS, *reversed(_FAMILIES))):
             some = [pair for pair, its in zip(pairs, families, strict=True) if its == family]
             draws = n_draws, _n_draws(n_draws, len(some))
             found = _randomised(axis, some, sums, streams[family], draws=draws)
@@ -107,24 +108,25 @@ def paired_tests(
             )
             frames.append(
                 frame.assign(exact=_all_ways(len(names), draws[1]) and axis.level != "stored")[
-                    COLUMNS
+                    _COLUMNS
                 ]
             )
-    return pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+    return pd.concat(frames or [pd.DataFrame(columns=_COLUMNS)], ignore_index=True)
 
 
 def by_pair(tests: pd.DataFrame) -> pd.DataFrame:
-    """A row per pair of systems: the differences on both axes, their p, and whether the two are a tradeoff.
+    """Return a row per pair of systems: differences and p on both axes, and whether it is a tradeoff.
 
     Parameters
     ----------
-    tests : from `paired_tests`.
+    tests : DataFrame
+        From `paired_tests`.
 
     Returns
     -------
-    system_a, system_b; accuracy, naturalness : a - b, in the unit of the axis; p_accuracy, p_naturalness : Holm's;
-    opposed : one of the two is more accurate and the other more natural; surely : both differences are significant at
-    ALPHA, so that a pair that is opposed, surely, is a tradeoff between two systems.
+    DataFrame with system_a, system_b; accuracy, naturalness : a − b, in the unit of the axis; p_accuracy,
+    p_naturalness : after Holm's correction; opposed : one is more accurate and the other more natural; surely : both
+    differences are significant at ALPHA.
     """
     wide = tests.pivot(
         index=["system_a", "system_b"], columns="axis", values=["difference", "p_holm"]
@@ -135,75 +137,60 @@ def by_pair(tests: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis(columns=None).reset_index()
 
 
-def at_the_edge(tests: pd.DataFrame) -> str:
-    """A sentence on the pairs whose decision is one of the drawn ways to swap documents, else an empty text.
+def undecided(tests: pd.DataFrame) -> str:
+    """Name tests that cannot be significant, and tests that another seed may decide otherwise; else "".
 
     Parameters
     ----------
-    tests : of `paired_tests`.
+    tests : DataFrame
+        From `paired_tests`.
     """
-    close = tests[
-        ~tests.exact.astype(bool)
-        & _close(*(tests[c].to_numpy(float) for c in ("p", "p_holm", "n_swaps")))
-    ]
-    told = ", ".join(
+    told = []
+    exact = tests[tests.exact.astype(bool) & tests.family.isin((_SYSTEMS, "added"))]
+    for family, rows in exact.groupby(exact.family, sort=False):
+        n_pairs = int((rows.axis == rows.axis.iloc[0]).sum())
+        least, ways = min(1.0, n_pairs / rows.n_swaps.iloc[0]), 2 * int(rows.n_swaps.iloc[0])
+        if least >= ALPHA:
+            added = " with an added system" * (family == "added")
+            told.append(
+                f"No difference{added} can be significant: {ways:,} swaps of "
+                f"{rows.resampled.iloc[0]} and {n_pairs} pairs give p ≥ {least:.2g} after Holm's "
+                f"correction. Compare fewer systems, or more {rows.resampled.iloc[0]}."
+            )
+    drawn = tests[~tests.exact.astype(bool)]
+    numbers = (drawn[c].to_numpy(float) for c in ("p", "p_holm", "n_swaps"))
+    close = [
         f"{row.system_a} and {row.system_b} ({row.axis}, {row.p_holm:.3f})"
-        for row in close.itertuples()
-    )
-    return told and (
-        f"Another seed may decide otherwise, for p is within {NEAR} Monte Carlo errors of {ALPHA} "
-        f"after Holm's correction: {told}."
-    )
+        for row in drawn[_close(*numbers)].itertuples()
+    ]
+    if close:
+        told.append(f"Another seed may decide otherwise, p ≈ {ALPHA}: {', '.join(close)}.")
+    return " ".join(told)
 
 
 def _close(p: np.ndarray, p_holm: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """(P,) bool: the corrected p is within NEAR of its Monte Carlo errors of ALPHA, as drawn n times."""
+    """(P,) bool: the corrected p of n draws is within _NEAR Monte Carlo errors of ALPHA."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.abs(p_holm - ALPHA) <= NEAR * (p_holm / p) * np.sqrt(p * (1 - p) / n)
-
-
-def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = None) -> str:
-    """A sentence where no difference, however large, can be significant after Holm's correction; else an empty text.
-
-    It is of the compared and the added systems, where there are any.
-
-    Parameters
-    ----------
-    n_draws, against : as for `paired_tests`.
-    """
-    families, m = _pairs(plane, against)[1], len(set(plane.clusters.tolist()))
-    unit, sentences = plane.unit, []
-    for family, whose in ((SYSTEMS, ""), ("added", " with an added system")):
-        n_pairs = families.count(family)
-        least = min(1.0, n_pairs * 2.0 ** (1 - m))
-        if not _all_ways(m, _n_draws(n_draws, n_pairs)) or least < ALPHA:
-            continue  # drawn ways are as many as it takes
-        fewer = (
-            "compare fewer systems (against one of them), or more" if n_pairs > 1 else "take more"
-        )
-        sentences.append(
-            f"No difference{whose} can be significant: the outputs of {m} {unit} can be swapped "
-            f"in {2**m:,} ways, so that the least possible p is {least:.2g} after Holm's "
-            f"correction for {n_pairs} pair{'s' * (n_pairs > 1)}; {fewer} {unit}."
-        )
-    return " ".join(sentences)
+        return np.abs(p_holm - ALPHA) <= _NEAR * (p_holm / p) * np.sqrt(p * (1 - p) / n)
 
 
 def with_ranks(table: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
-    """`systems_table` with the ranks that a system may have on each axis, and which systems stand together.
+    """Add to `systems_table` the possible ranks of each system on each axis, and its cluster.
 
     Parameters
     ----------
-    table : of `systems_table`. tests : all pairs of `paired_tests` on the same plane.
+    table : DataFrame
+        From `systems_table`.
+    tests : DataFrame
+        All pairs, from `paired_tests` on the same plane.
 
     Returns
     -------
-    With accuracy_rank_low, accuracy_rank_high and so on: from 1 more than the compared systems that are significantly
-    better, to all but those that are significantly worse. With p_holm < 0.05 these hold for all systems of a family at
-    once with 95 % (Mohamad, Goeman and van Zwet 2019, from pairwise tests); whose interval begins at 1 may be the best.
-    accuracy_cluster and so on: every compared system of a cluster is significantly better than all of those after it,
-    as WMT prints them. A system that is outside has the ranks that it would have among the compared ones, and no
-    cluster; a stored axis has neither.
+    DataFrame with accuracy_rank_low, accuracy_rank_high and so on: 1 + the number of compared systems that are
+    significantly better, and their number less those that are significantly worse. With p_holm < 0.05 these hold for
+    all systems of a family at once with 95 % (Mohamad, Goeman and van Zwet 2019). accuracy_cluster and so on: each
+    compared system of a cluster is significantly better than all of later clusters, as at WMT. A system that is outside
+    has its ranks among the compared ones and no cluster; a stored axis has neither.
     """
     table = table.copy()
     inside = (table.outside == "").to_numpy()
@@ -227,7 +214,7 @@ def with_ranks(table: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def _clusters(scores: np.ndarray, better: np.ndarray, compared: np.ndarray) -> np.ndarray:
-    """(k,) number of each compared system's cluster, from 1, the best first; 0 for others."""
+    """(k,) cluster of each compared system, from 1 (best); 0 for others."""
     order = np.flatnonzero(compared)[np.argsort(-scores[compared], kind="stable")]
     out, number = np.zeros(len(scores), dtype=int), 1
     for i, system in enumerate(order):
@@ -238,7 +225,7 @@ def _clusters(scores: np.ndarray, better: np.ndarray, compared: np.ndarray) -> n
 
 
 def _pairs(plane: Plane, against: str | None) -> tuple[list[tuple[int, int]], list[str]]:
-    """The pairs to test, and the family of each."""
+    """Pairs to test, and the family of each."""
     scored = np.flatnonzero(plane.there.any(0)).tolist()
     if against is None:
         pairs = list(combinations(scored, 2))
@@ -247,19 +234,19 @@ def _pairs(plane: Plane, against: str | None) -> tuple[list[tuple[int, int]], li
         pairs = [(one, j) for j in scored if j != one]
     reasons = [plane.outside.get(system, "") for system in plane.systems]
     families = [
-        next((f for f in FAMILIES if any(reasons[i].startswith(f) for i in pair)), SYSTEMS)
+        next((f for f in _FAMILIES if any(reasons[i].startswith(f) for i in pair)), _SYSTEMS)
         for pair in pairs
     ]
     return pairs, families
 
 
 def _n_draws(n_draws: int, n_pairs: int) -> int:
-    """So many that a family of that many pairs can be decided."""
-    return max(n_draws, int(np.ceil(BEYOND * n_pairs / ALPHA)))
+    """Number of draws that can decide a family of so many pairs."""
+    return max(n_draws, int(np.ceil(_BEYOND * n_pairs / ALPHA)))
 
 
 def _all_ways(m: int, n_draws: int) -> bool:
-    """Whether all ways to swap m documents are tried: half of them, since the other half says the same."""
+    """Whether all swaps of m documents are enumerated: half of them, the others mirror these."""
     return m <= int(n_draws).bit_length()
 
 
@@ -271,11 +258,14 @@ def _randomised(
     *,
     draws: tuple[int, int],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(P,) observed differences, p, and from how many swaps: these move counts between the two systems of a pair.
+    """(P,) observed differences, p and numbers of swaps, which exchange the counts of a pair.
 
     Parameters
     ----------
-    sums : (M, k, S) counts of each document. draws : for all pairs, and for those that may be significant.
+    sums : (M, k, S) array
+        Counts of each document.
+    draws : (int, int)
+        For all pairs, and for those that may be significant.
     """
     a, b = np.array(pairs).T
     total, m = sums.sum(0), len(sums)
@@ -287,13 +277,13 @@ def _randomised(
     wanted = (1 - 1e-9) * np.abs(observed) - rounding
 
     def exceeding(which: np.ndarray, ways: Callable[[int], Iterator[np.ndarray]]) -> np.ndarray:
-        """(W,) how many ways are at least as far apart as what was observed, of some pairs, in parts that fit."""
+        """(W,) number of swaps with at least the observed difference, in parts that fit."""
         found = np.zeros(len(which), dtype=np.int64)
         fits = max(1, BLOCK // sums[:, 0].size)
         for start in range(0, len(which), fits):
             some = which[start : start + fits]
             turned = (sums[:, a[some]] - sums[:, b[some]]) / 2
-            # each pair its own ways: the same ones, turned round for documents of its own
+            # own random swaps for each pair: the common ones, mirrored on random documents
             if not exact:
                 turned = turned * (2.0 * rng.integers(0, 2, size=(m, len(some), 1)) - 1)
             flat, middles = turned.reshape(m, -1), middle[some]
@@ -319,15 +309,15 @@ def _randomised(
     def p_now() -> np.ndarray:
         return np.where(np.isnan(observed), np.nan, (found + 1) / (ways + 1))
 
-    while (more := np.flatnonzero(_close(p := p_now(), holm(p), ways) & (ways < MOST))).size:
-        found[more] += exceeding(more, partial(_some_ways, rng, MOST, m))
-        ways[more] += MOST
+    while (more := np.flatnonzero(_close(p := p_now(), holm(p), ways) & (ways < _MOST))).size:
+        found[more] += exceeding(more, partial(_some_ways, rng, _MOST, m))
+        ways[more] += _MOST
     return observed, p_now(), ways
 
 
 def _every_way(m: int, width: int) -> Iterator[np.ndarray]:
-    """Blocks of (B, M) signs, +1 or -1: all in which the first is +1."""
-    step = max(1, AT_ONCE // max(m, width))
+    """Blocks of (B, M) signs, +1 or -1: all with +1 first."""
+    step = max(1, _AT_ONCE // max(m, width))
     for start in range(0, 2 ** (m - 1), step):
         number = np.arange(start, min(start + step, 2 ** (m - 1)))
         yield 1.0 - 2.0 * ((number[:, None] >> np.arange(m)) & 1)[:, ::-1]
@@ -335,7 +325,7 @@ def _every_way(m: int, width: int) -> Iterator[np.ndarray]:
 
 def _some_ways(rng: np.random.Generator, n: int, m: int, width: int) -> Iterator[np.ndarray]:
     """Blocks of (B, M) random signs, n rows in all."""
-    step = max(1, AT_ONCE // max(m, width))
+    step = max(1, _AT_ONCE // max(m, width))
     for start in range(0, n, step):
         rows = min(step, n - start)
         bits = np.unpackbits(

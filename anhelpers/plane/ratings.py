@@ -1,13 +1,14 @@
-"""Human ratings on the plane (AN Figure 3), and any metric against human fluency (AN Figures 4 and 5)."""
+"""Human ratings on the plane (AN Figure 3), metrics against them (AN Figures 4, 5), and both side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import checks
 from ..data.join import Join
 from ..data.schema import TestSet
 from ..errors import DataError
@@ -23,43 +24,159 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def fluency_rows(
-    planes: Mapping[str, Plane], rng: np.random.Generator, n_draws: int = 1000
-) -> pd.DataFrame:
-    """Planes of one rating each against a metric -> metric, system, category, score, fluency, intervals, n; r.
-
-    pearson with pearson_low and pearson_high is the correlation over all systems of that metric, documents resampled.
+@dataclass(frozen=True, eq=False, repr=False)
+class RatedMetrics:
+    """Ratings and scores of the same translations, of k systems on N sources; higher is better.
 
     Parameters
     ----------
-    planes : metric -> plane of that metric and of fluency.
+    accuracy, fluency : (N, k) arrays
+        Of people, such as negated MQM points; nan if unrated.
+    metrics : mapping
+        Name → (N, k) scores; nan if missing.
+    docs : (N,) array
+        Document of each source.
+    systems : (k,) tuple of str
+        Names.
+    titles, signatures : mappings
+        Metric → title with unit and direction, and signature.
+    notes : tuple of str
+        What was joined and left out.
+    """
+
+    accuracy: np.ndarray
+    fluency: np.ndarray
+    metrics: Mapping[str, np.ndarray]
+    docs: np.ndarray
+    systems: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        shape: Sequence[int | None] = (None, None)
+        for name, values in self._columns.items():
+            shape = checks.finite(name, np.where(np.isnan(values), 0.0, values), shape).shape
+        checks.same_length(accuracy=self.accuracy, docs=self.docs)
+
+    def __repr__(self) -> str:
+        n, k = np.shape(self.accuracy)
+        return f"RatedMetrics({', '.join(self.metrics) or 'no metric'}: {k} systems on {n} sources)"
+
+    @property
+    def _columns(self) -> dict[str, np.ndarray]:
+        return {"accuracy": self.accuracy, "fluency": self.fluency, **self.metrics}
+
+    @property
+    def scores(self) -> dict[str, np.ndarray]:
+        """Name → (N, k) ratings and scores of the same translations; nan if any of them is missing."""
+        there = ~np.isnan(np.stack([*self._columns.values()])).any(0)
+        if not there.any():
+            raise DataError("no translation has ratings and a score by every metric.")
+        return {name: np.where(there, values, np.nan) for name, values in self._columns.items()}
+
+
+def rated_metrics(
+    test: TestSet, metrics: Sequence[Metric], scores: MqmScores, join: Join
+) -> RatedMetrics:
+    """Score the rated translations of a test set by metrics.
+
+    A reference that a metric compares with is left out for all metrics. A system rated several times, as beside
+    others, has the mean of its ratings.
+
+    Parameters
+    ----------
+    scores : MqmScores
+        Of the ratings.
+    join : Join
+        From `join_ratings`.
+    """
+    refs = tuple(test.refs) if any("refs" in metric.needs for metric in metrics) else ()
+    part, accuracy = _rated_part(test, scores, join, "accuracy", refs)
+    fluency = _rated_part(test, scores, join, "fluency", refs)[1]
+    of = [join.names[system] for system in part.systems]
+    systems = tuple(dict.fromkeys(of))
+    columns = [[j for j, name in enumerate(of) if name == system] for system in systems]
+
+    def merged(values: np.ndarray) -> np.ndarray:
+        """(N, k) mean over the columns of each system."""
+        return np.stack([nan_mean(values[:, own].T) for own in columns], axis=1)
+
+    axes = {metric.label: metric_axis(part, metric) for metric in metrics}
+    twice = [s for s, own in zip(systems, columns, strict=True) if own[1:]]
+    notes = [
+        *join.report,
+        *([f"averaged over repeated ratings: {', '.join(twice)}."] if twice else []),
+        *([f"references left out: {', '.join(refs)}."] if refs else []),
+    ]
+    rated = RatedMetrics(
+        merged(accuracy.values),
+        merged(fluency.values),
+        {label: merged(axis.values) for label, axis in axes.items()},
+        np.array(part.docs, dtype=object),
+        systems,
+        {label: axis.title for label, axis in axes.items()},
+        {label: axis.signature for label, axis in axes.items()},
+    )
+    known = ~np.isnan(rated.accuracy) & ~np.isnan(rated.fluency)
+    for label, values in rated.metrics.items():
+        if n := int((known & np.isnan(values)).sum()):
+            notes.append(f"{label}: no score of {n} of {known.sum()} rated translations.")
+    return replace(rated, notes=tuple(notes))
+
+
+def nan_mean(values: np.ndarray) -> np.ndarray:
+    """Mean over the first axis of the values that are not nan; nan if there are none."""
+    n = (~np.isnan(values)).sum(0)
+    return np.where(n > 0, np.nansum(values, axis=0) / np.maximum(n, 1), np.nan)
+
+
+def fluency_rows(
+    planes: Mapping[str, Plane], rng: np.random.Generator, n_draws: int = 1000
+) -> pd.DataFrame:
+    """Return a row per metric and system: score and fluency with intervals, and r over all systems.
+
+    Parameters
+    ----------
+    planes : mapping
+        Metric → plane of that metric (accuracy) and fluency (naturalness).
+
+    Returns
+    -------
+    DataFrame with metric, the columns of `systems_table` with accuracy named score and naturalness named fluency, and
+    pearson, pearson_low, pearson_high : documents resampled.
     """
     import pandas as pd
 
-    names = {"accuracy": "score", "naturalness": "fluency"}
     frames = []
     for metric, plane in planes.items():
-        table = systems_table(plane, rng, n_draws).rename(columns=lambda c: _renamed(c, names))
+        table = systems_table(plane, rng, n_draws)
+        names = {
+            c: c.replace("accuracy", "score", 1).replace("naturalness", "fluency", 1) for c in table
+        }
         ((r, low, high),) = correlations(plane, rng, [range(len(plane.systems))], n_draws)
-        frames.append(table.assign(metric=metric, pearson=r, pearson_low=low, pearson_high=high))
+        frames.append(
+            table.rename(columns=names).assign(
+                metric=metric, pearson=r, pearson_low=low, pearson_high=high
+            )
+        )
     return pd.concat(frames, ignore_index=True)
 
 
 def fluency_summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """How each metric goes together with fluency: a row per metric, its r over all systems with interval, p and n.
+    """Return a row per metric: r with fluency over all systems.
 
-    The interval speaks of these systems on other documents, p of other systems: how often so many unrelated ones would
-    give an r at least as far from 0.
+    The interval is for these systems on other documents, p for other systems.
 
     Parameters
     ----------
-    rows : of `fluency_rows`; systems without score or fluency are not counted.
+    rows : DataFrame
+        From `fluency_rows`; systems without score or fluency do not count.
 
     Returns
     -------
-    DataFrame; its index is the metric. r, low, high : Pearson's r, from -1 to 1, with its 95 % interval. p : in
-    [0, 1], Student's. shown : the whole interval is above 0 and p < 0.05. systems, n, n_docs : counts; note : all this
-    in a line, for a picture.
+    DataFrame with index metric. r, low, high : Pearson's r with its 95 % interval; n, n_docs, systems : counts;
+    p : Student's; shown : low > 0 and p < 0.05; note : these numbers in a line for a chart.
     """
     there = rows.dropna(subset=["score", "fluency"]).groupby("metric", sort=False)
     columns = {"pearson": "r", "pearson_low": "low", "pearson_high": "high"}
@@ -75,11 +192,6 @@ def fluency_summary(rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _renamed(column: str, names: Mapping[str, str]) -> str:
-    first = column.partition("_")[0]
-    return column.replace(first, names.get(first, first), 1)
-
-
 def rated_plane(
     scores: MqmScores,
     name: str,
@@ -87,39 +199,41 @@ def rated_plane(
     *,
     shared: bool = True,
 ) -> Plane:
-    """Systems by expert ratings: accuracy and fluency penalties, negated, so that (0, 0) is perfect.
+    """Return systems by expert ratings: negated accuracy and fluency penalties, so (0, 0) is perfect.
 
-    Its intervals and tests resample documents and hold the raters fixed, as differences of systems want it; for other
-    raters see `mqm.system_table`.
+    Documents are resampled and raters held fixed, as for differences of systems; for other raters see
+    `mqm.system_table`.
 
     Parameters
     ----------
-    categories : system -> category; a rated name that is not listed has that of its `base_system`, or "unknown".
-    shared : only segments rated for every system; False: each over its own.
+    categories : mapping, optional
+        System → category; a missing rated name has that of its `base_system`, or "unknown".
+    shared : bool
+        Only segments rated for every system; else each system over its own.
     """
     matrix, known = scores.matrix("penalty"), categories or {}
     kinds = tuple(known.get(s, known.get(base_system(s), "unknown")) for s in matrix.systems)
-    accuracy, fluency = (rating_axis(scores, kind) for kind in ("accuracy", "fluency"))
-    docs, domains = (np.array(v, dtype=object) for v in (matrix.docs, matrix.domains))
-    lengths = np.zeros(len(docs), dtype=np.int64)
-    notes = tuple(note for note in scores.notes if not shared or note != scores.coverage)
-    people = {
-        system: "human"
-        for system, kind in zip(matrix.systems, kinds, strict=True)
-        if kind == "human"
-    }
     plane = Plane(
-        name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes, people
+        name,
+        matrix.systems,
+        kinds,
+        _rating_axis(scores, "accuracy"),
+        _rating_axis(scores, "fluency"),
+        np.array(matrix.docs, dtype=object),
+        np.array(matrix.domains, dtype=object),
+        np.zeros(len(matrix.docs), dtype=np.int64),
+        tuple(note for note in scores.notes if not shared or note != scores.coverage),
+        {s: "human" for s, kind in zip(matrix.systems, kinds, strict=True) if kind == "human"},
     )
     return plane.shared() if shared else plane.own()
 
 
-def rating_axis(scores: MqmScores, kind: str) -> Axis:
-    """One kind of MQM penalty ("penalty", "accuracy", "fluency") per segment, negated; adjusted ones are named so."""
+def _rating_axis(scores: MqmScores, kind: str) -> Axis:
+    """Axis of one kind of MQM penalty per segment, negated; the title says if it is adjusted for raters."""
     adjusted = scores.severity is not None
     title = f"−MQM {kind}{', rater-adjusted' * adjusted} (points per segment, higher is better)"
     name = f"mqm-{kind}{'-adjusted' * adjusted}"
-    # less than the severity of a rater may be negative
+    # a penalty minus the severity of its rater may be negative
     bounds = (-np.inf, np.inf if adjusted else 0.0)
     return mean_axis(name, title, scores.signature, -scores.matrix(kind).values, bounds=bounds)
 
@@ -127,19 +241,20 @@ def rating_axis(scores: MqmScores, kind: str) -> Axis:
 def metric_against(
     test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency"
 ) -> Plane:
-    """Rated systems by a metric (as accuracy) and by human ratings (as naturalness), on the rated segments.
+    """Return rated systems by a metric (accuracy) and by ratings (naturalness), on the rated segments.
 
-    A human reference that the metric compares with is left out: it would be compared with itself.
+    References that the metric compares with are left out.
 
     Parameters
     ----------
-    join : of the ratings with the test set, from `join_ratings`. kind : "fluency" or "accuracy".
+    join : Join
+        From `join_ratings`.
+    kind : str
+        "fluency" or "accuracy".
     """
-    part, rating, _ = rated_part(
-        test, scores, join, kind, without=tuple(test.refs) if "refs" in metric.needs else ()
-    )
-    axis = metric_axis(part, metric)
-    return plane_of(part, axis.where(rating.there), rating)
+    refs = tuple(test.refs) if "refs" in metric.needs else ()
+    part, rating = _rated_part(test, scores, join, kind, refs)
+    return plane_of(part, metric_axis(part, metric).where(rating.there), rating)
 
 
 def stored_against(
@@ -151,27 +266,25 @@ def stored_against(
     *,
     kind: str = "fluency",
 ) -> Plane:
-    """The same for a metric of which only a score per system is known, such as an organiser's table.
+    """Return `metric_against` for a metric with one score per system, such as an organiser's table.
 
     Parameters
     ----------
-    values : system -> score, higher is better. A rated system without one is left out.
-    axis : name, title and signature of the metric. Its own sampling error is unknown, so it gets no interval.
-    join, kind : as in `metric_against`.
+    values : mapping
+        System → score, higher is better; rated systems without one are left out.
+    axis : (str, str, str)
+        Name, title and signature of the metric, which has no interval.
     """
     without = [rated for rated, name in join.names.items() if name not in values]
-    part, rating, _ = rated_part(test, scores, join, kind, without)
+    part, rating = _rated_part(test, scores, join, kind, without)
     column = [values[join.names[system]] for system in part.systems]
     return plane_of(part, stored_axis(*axis, column, rating.there), rating)
 
 
-def rated_part(
+def _rated_part(
     test: TestSet, scores: MqmScores, join: Join, kind: str, without: Sequence[str] = ()
-) -> tuple[TestSet, Axis, np.ndarray]:
-    """The rated segments with rated systems of the same text, their ratings, and (n,) which segments these are.
-
-    Documents are as the raters had them.
-    """
+) -> tuple[TestSet, Axis]:
+    """Rated segments and systems with the same texts, in the raters' documents; and their ratings."""
     matrix, texts = scores.matrix(kind), {**test.refs, **test.systems}
     columns = [
         j
@@ -180,19 +293,16 @@ def rated_part(
     ]
     rated = np.flatnonzero((join.rows >= 0) & join.same[:, columns].any(1))
     if not rated.size:
-        raise DataError(
-            f"no rated translation is a text of {test.name} that this metric can score."
-        )
-    part = test.subset(join.rows[rated])
+        raise DataError(f"{test.name}: no text has both a rating and a score of this metric.")
     names = [matrix.systems[j] for j in columns]
-    human = dict.fromkeys(test.refs, "human")
+    kinds = {**dict.fromkeys(test.refs, "human"), **test.categories}
     part = replace(
-        part,
+        test.subset(join.rows[rated]),
         docs=tuple(matrix.docs[i] for i in rated),
         domains=tuple(matrix.domains[i] for i in rated),
         systems={s: tuple(texts[join.names[s]][i] for i in join.rows[rated]) for s in names},
-        categories={s: {**human, **test.categories}[join.names[s]] for s in names},
+        categories={s: kinds[join.names[s]] for s in names},
         notes=join.report,
     )
-    axis = rating_axis(scores, kind).take(rated, np.array(columns))
-    return part, axis.where(join.same[rated][:, columns]), join.rows[rated]
+    axis = _rating_axis(scores, kind).take(rated, np.array(columns))
+    return part, axis.where(join.same[rated][:, columns])

@@ -1,7 +1,7 @@
 """Systems on the plane before any averaging: both axes as counts per segment and system that add up.
 
-A mean is a sum over a count, and a corpus score is a function of summed counts; so the score of all segments, of a
-domain and of a resample are three uses of one definition.
+A mean is a sum over a count, and a corpus score is a function of summed counts. The scores of all segments, of a domain
+and of a resample are therefore three uses of one definition.
 """
 
 from __future__ import annotations
@@ -22,17 +22,22 @@ COPY, OF_REFERENCE = "copy of ", "copy of the reference "
 
 @dataclass(frozen=True)
 class Axis:
-    """What one axis measures, with the counts from which the score of any choice of segments follows.
+    """One axis: what it measures, and counts that give the score of any choice of segments.
 
     Parameters
     ----------
-    name, title, signature : as in Metric; the title has unit and direction, which is always "higher is better".
-    level : "segment-mean" (the mean of segment scores), "corpus" (the score of the summed counts) or "stored" (known
-        per system only): never mixed.
-    counts : (N, k, S) of N segments and k systems, 0 where there is no score.
-    there : (N, k) bool, whether there is a score.
-    score : (..., S) sums of counts -> (...) scores, higher is better, nan where nothing was summed.
-    bounds : the least and the largest possible score: no interval and no ellipse reaches farther (`systems_table`).
+    name, title, signature : str
+        As in Metric; the title has unit and direction, which is always "higher is better".
+    level : str
+        "segment-mean" (mean of segment scores), "corpus" (score of summed counts) or "stored" (one score per system).
+    counts : (N, k, S) array
+        Counts of N segments and k systems; 0 without a score.
+    there : (N, k) bool array
+        Whether there is a score.
+    score : callable
+        (..., S) sums of counts → (...) scores, higher is better; nan for an empty sum.
+    bounds : (float, float)
+        Least and largest possible score; intervals and ellipses are clipped to it.
     """
 
     name: str
@@ -46,36 +51,42 @@ class Axis:
 
     @property
     def values(self) -> np.ndarray:
-        """(N, k) the score of each segment by itself; nan where there is none."""
+        """(N, k) score of each segment; nan if missing."""
         return np.where(self.there, self.score(self.counts), np.nan)
 
     def where(self, mask: np.ndarray) -> Axis:
-        """The same axis without the scores where the (N, k) mask is False."""
+        """Drop the scores where the (N, k) mask is False."""
         return replace(
             self, counts=np.where(mask[:, :, None], self.counts, 0), there=self.there & mask
         )
 
     def take(self, rows: np.ndarray, columns: np.ndarray) -> Axis:
-        """The same axis for some segments and systems."""
+        """Select segments and systems."""
         at = np.ix_(rows, columns)
         return replace(self, counts=self.counts[at], there=self.there[at])
 
 
 @dataclass(frozen=True)
 class Plane:
-    """k systems on N segments, scored on both axes; both are turned to higher is better.
+    """k systems on N segments, scored on both axes; higher is better on both.
 
     Parameters
     ----------
-    name : of the data, e.g. "wmt24/en-de".
-    systems, categories : k names; k of `data.fields.CATEGORIES`.
-    accuracy, naturalness : the two Axis.
-    docs, domains : (N,) of each segment; documents are what is resampled.
-    lengths : (N,) characters of each source, for slices; all 0 where the sources are not known.
-    notes : what was left out and why.
-    outside : system -> why it is not one of those to compare: "human", "control", "copy of NAME", "copy of the
-        reference NAME", "added". It is tested and drawn, but decides nothing about the others: neither who is
-        Pareto-optimal nor what p-values are corrected.
+    name : str
+        Of the data, e.g. "wmt24/en-de".
+    systems, categories : (k,) tuples of str
+        Names, and their `data.fields.CATEGORIES`.
+    accuracy, naturalness : Axis
+        The two axes.
+    docs, domains : (N,) arrays
+        Document and domain of each segment; documents are resampled.
+    lengths : (N,) int array
+        Characters of each source, for slices; all 0 if the sources are unknown.
+    notes : tuple of str
+        What was left out, and why.
+    outside : mapping
+        System → why it is not compared: "human", "control", "copy of NAME", "copy of the reference NAME" or "added".
+        It is tested and drawn, but affects neither the Pareto set nor the corrected p-values of the others.
     """
 
     name: str
@@ -98,7 +109,7 @@ class Plane:
 
     @property
     def compared(self) -> np.ndarray:
-        """(k,) bool: who is not `outside`."""
+        """(k,) bool: systems that are not `outside`."""
         return np.array([system not in self.outside for system in self.systems], dtype=bool)
 
     @property
@@ -112,72 +123,68 @@ class Plane:
         return self.accuracy.there & self.naturalness.there
 
     def subset(self, rows: ArrayLike, *notes: str) -> Plane:
-        """Some segments, by position or by a boolean mask."""
+        """Select segments, by position or by a boolean mask."""
         rows = np.arange(len(self))[np.asarray(rows)]
         return self._take(rows, np.arange(len(self.systems)), notes)
 
     def only(self, systems: Sequence[str]) -> Plane:
-        """Some systems, in this order."""
-        for name in systems:
-            checks.one_of(name, self.systems, "system")
-        return self._take(
-            np.arange(len(self)), np.array([self.systems.index(s) for s in systems], dtype=int), ()
-        )
+        """Select systems, in this order."""
+        places = [self.systems.index(checks.one_of(s, self.systems, "system")) for s in systems]
+        return self._take(np.arange(len(self)), np.array(places, dtype=int), ())
+
+    def distinct(self) -> list[str]:
+        """Systems that have scores; of systems with equal scores on all segments, the first."""
+        seen: dict[bytes, str] = {}
+        for j, system in enumerate(self.systems):
+            if self.there[:, j].any():
+                key = b"".join(axis.counts[:, j].tobytes() for axis in self.axes)
+                seen.setdefault(key, system)
+        return list(seen.values())
 
     def shared(self) -> Plane:
-        """Only the segments on which every system that has any score has both; a note counts those left out.
+        """Select the segments on which every system that has any score has both; a note counts the others.
 
-        Comparing means over different segments compares segments, not systems. A system without one complete segment
-        (empty outputs have no log-probability) stays, with nan, and removes nothing.
+        Means over different segments compare segments, not systems. A system without any complete segment (empty
+        outputs have no log-probability) stays, with nan, and removes no segment.
         """
         rows = self.shared_rows()
         if rows.all():
             return self
-        # which was measured where all systems have text
-        if any(axis.level == "stored" for axis in self.axes):
-            return self.subset(
-                rows,
-                f"{(~rows).sum()} of {len(rows)} segments are left out: there a system, or "
-                "every reference, is blank, or a score is missing.",
-            )
-        nobody = ~self.there.any(1)
-        missing = np.where(self.there.any(0), (~self.there[~nobody]).sum(0), 0)
-        some = f"some system has no score there (most often {self.systems[missing.argmax()]})"
-        told = ((nobody, "no system has a score there"), (~rows & ~nobody, some))
-        notes = (
-            f"{left.sum()} of {len(rows)} segments are left out: {why}."
-            for left, why in told
-            if left.any()
-        )
-        return self.subset(rows, *notes)
+        missing = (~self.there[self.there.any(1)]).sum(0) * self.there.any(0)
+        most = f", most often for {self.systems[missing.argmax()]}" if missing.any() else ""
+        told = f"{(~rows).sum()} of {len(rows)} segments are left out: a score is missing{most}."
+        return self.subset(rows, told)
 
     def own(self) -> Plane:
-        """Each system over its own segments, those that have both scores; a system without one stays as it is."""
+        """Score each system over its own segments, those that have both scores; others stay as they are."""
         mask = self.there | ~self.there.any(0)
         return replace(
             self, accuracy=self.accuracy.where(mask), naturalness=self.naturalness.where(mask)
         )
 
     def shared_rows(self) -> np.ndarray:
-        """(N,) bool: the segments that `shared` keeps; a DataError where there is none."""
+        """(N,) bool: the segments that `shared` keeps; DataError if there is none."""
         if not (rows := complete(self.there)).any():
-            raise DataError(
-                "no segment has a score from every system; leave the sparse systems out."
-            )
+            raise DataError("no segment has a score from every system. Leave out sparse systems.")
         return rows
 
     def scores(self) -> np.ndarray:
-        """(2, k) accuracy and naturalness of each system over its segments; nan where it has none."""
+        """(2, k) accuracy and naturalness of each system over its segments; nan if it has none."""
         return np.stack([axis.score(axis.counts.sum(0)) for axis in self.axes])
 
-    def draws(self, rng: np.random.Generator, n_draws: int = 1000) -> tuple[np.ndarray, Resamples]:
-        """(B, 2, k) the scores in B resamples of documents, drawn once for all, and these resamples.
-
-        Where there is one document only, segments are resampled; with one segment there is nothing to resample.
-        """
+    def resamples(self, rng: np.random.Generator, n_draws: int) -> Resamples:
+        """Resamples of the documents; DataError for a single segment."""
         drawn = resamples(self.clusters, n_draws, rng)
         if drawn.n_clusters < 2:
-            raise DataError(f"{self.name} has one segment: an interval needs at least 2.")
+            raise DataError(f"{self.name}: got one segment, expected at least 2 for an interval.")
+        return drawn
+
+    def draws(self, rng: np.random.Generator, n_draws: int = 1000) -> tuple[np.ndarray, Resamples]:
+        """(B, 2, k) scores in B resamples of documents, the same for all systems; and the resamples.
+
+        With one document, segments are resampled.
+        """
+        drawn = self.resamples(rng, n_draws)
         flat = [cluster_sums(axis.counts.reshape(len(self), -1), drawn.index) for axis in self.axes]
         out = np.empty((len(drawn), 2, len(self.systems)))
         for rows, counts in drawn.blocks():
@@ -188,40 +195,33 @@ class Plane:
 
     @property
     def unit(self) -> str:
-        """What is resampled: "documents", or "segments" where these are not known or each is a segment."""
+        """What is resampled: "documents", or "segments" if each is its own cluster."""
         return "documents" if len(set(self.clusters.tolist())) < len(self) else "segments"
 
     @property
     def clusters(self) -> np.ndarray:
-        """(N,) what is resampled together, `stats.clusters_of` the documents."""
+        """(N,) cluster of each segment: `stats.clusters_of` the documents."""
         return clusters_of(self.docs)
 
     def _take(self, rows: np.ndarray, columns: np.ndarray, notes: tuple[str, ...]) -> Plane:
-        systems, categories = (
-            tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories)
-        )
+        systems = tuple(self.systems[j] for j in columns)
         accuracy, naturalness = (axis.take(rows, columns) for axis in self.axes)
-        outside = {
-            s: why
-            for s, why in self.outside.items()
-            if s in systems
-            and (
-                why.removeprefix(COPY) in systems
-                or why.startswith(OF_REFERENCE)
-                or not why.startswith(COPY)
-            )
-        }
-        return Plane(
-            self.name,
-            systems,
-            categories,
-            accuracy,
-            naturalness,
-            self.docs[rows],
-            self.domains[rows],
-            self.lengths[rows],
-            (*self.notes, *notes),
-            outside,
+
+        def stays(why: str) -> bool:  # a copy is compared if its original is not selected
+            copied = why.startswith(COPY) and not why.startswith(OF_REFERENCE)
+            return not copied or why.removeprefix(COPY) in systems
+
+        return replace(
+            self,
+            systems=systems,
+            categories=tuple(self.categories[j] for j in columns),
+            accuracy=accuracy,
+            naturalness=naturalness,
+            docs=self.docs[rows],
+            domains=self.domains[rows],
+            lengths=self.lengths[rows],
+            notes=(*self.notes, *notes),
+            outside={s: why for s, why in self.outside.items() if s in systems and stays(why)},
         )
 
 
@@ -233,17 +233,19 @@ def mean_axis(
     *,
     bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Axis:
-    """An axis whose score is the mean of segment scores: (N, k) values, higher is better, nan where there is none.
+    """Return an axis whose score is the mean of segment scores.
 
     Parameters
     ----------
-    bounds : the least and the largest possible score of a segment, and so of the mean.
+    values : (N, k) array
+        Scores of segments, higher is better; nan if missing.
+    bounds : (float, float)
+        Least and largest possible score of a segment.
     """
     values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 2:
-        raise DataError(f"{name}: values must be (segments, systems), got shape {values.shape}.")
     there = ~np.isnan(values)
-    known = checks.finite(name, np.where(there, values, 0.0), values.shape)
+    shape = values.shape if values.ndim == 2 else (None, None)
+    known = checks.finite(name, np.where(there, values, 0.0), shape)
     counts = np.stack([known, there.astype(np.float64)], axis=2)
     return Axis(name, title, signature, "segment-mean", counts, there, _mean, bounds)
 
@@ -251,13 +253,16 @@ def mean_axis(
 def stored_axis(
     name: str, title: str, signature: str, values: ArrayLike, there: np.ndarray
 ) -> Axis:
-    """An axis of which only a score per system is known: (k,) values, higher is better, for (N, k) segments.
+    """Return an axis with one score per system, such as a compressed length.
 
-    Every resample gives the same score, because its sampling error is not known: tables give it no interval.
+    Its sampling error is unknown: each resample has the same score, and tables give no interval.
 
     Parameters
     ----------
-    there : (N, k) which segments each system has.
+    values : (k,) array
+        Scores, higher is better.
+    there : (N, k) bool array
+        Segments of each system.
     """
     values = np.asarray(values, dtype=np.float64)
     return replace(
@@ -266,11 +271,11 @@ def stored_axis(
 
 
 def complete(there: np.ndarray) -> np.ndarray:
-    """(N,) bool of (N, k): what is there for every system for which anything is."""
+    """(N,) bool: rows of (N, k) that are True for every column that is True anywhere."""
     return there[:, there.any(0)].all(1)
 
 
 def _mean(sums: np.ndarray) -> np.ndarray:
-    """Sum over count; nan where the count is 0."""
+    """Sum over count; nan for a count of 0."""
     total, n = sums[..., 0], sums[..., 1]
     return np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)

@@ -1,9 +1,9 @@
-"""A test set's systems on the plane of two metrics; who of them is compared, and controls whose place is known."""
+"""A test set's systems on the plane of two metrics: which are compared, and controls with a known place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -17,47 +17,41 @@ from ..metrics import LPP_DISTANCE, Metric
 from ..scoring import check_needs, given_scores, scorable, system_scores
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
-LEVELS = ("segment-mean", "corpus")
-COMPARED = "compared with the reference"
-SPARSE = 0.5
-"""Of the scores that systems usually have: who has a smaller share of them was scored elsewhere, or not at all."""
+_COMPARED = "compared with the reference"
+_SPARSE = 0.5
+"""Least share of the median number of scores; a system with fewer was scored elsewhere."""
 _DIGEST = re.compile(r"sha256:[0-9a-f]+")
-FEWEST_COPIES = 5
-"""A system with a reference's own text for fewer sources may have found it by chance."""
+_FEWEST_COPIES = 5
+"""Least number of a reference's texts in a copy; fewer may be equal by chance."""
 NEAR_COPY = 0.8
-"""The least share of equal outputs of a near-copy; in WMT23 and WMT24, 0.91 or more, and 0.17 between other systems."""
-SAME_RATERS = (
-    "Both axes are of the same ratings: that a rater is strict, or a text hard, moves a system on both, so that the "
-    "axes go together for that reason, too."
-)
+"""Least share of equal outputs of a near-copy: at least 0.91 in WMT23 and WMT24, at most 0.17 between others."""
 
 
 def metric_axis(
     test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None
 ) -> Axis:
-    """The systems of a test set on one metric.
+    """Score the systems of a test set by one metric.
 
     Parameters
     ----------
-    level : "segment-mean", which the oracle curve shares; or "corpus", where the metric has a corpus score: a blank
-        output then counts as sacreBLEU counts it, and a segment without a reference not at all. A corpus score that is
-        no function of sums (compressed lengths, a vocabulary) is a stored axis, over the segments for which all systems
-        have text: it has no interval.
-    rows : (N,) bool, the only segments that a stored axis may be over: those of the axis that it stands beside.
+    level : str
+        "segment-mean", as the oracle curve; or "corpus", for metrics with a corpus score. That excludes segments
+        without a reference and counts blank outputs as sacreBLEU does. A corpus score that is not a function of sums
+        (compressed lengths, a vocabulary) gives a stored axis over the segments with text from all systems: it has no
+        interval.
+    rows : (N,) bool array, optional
+        Segments of a stored axis.
     """
-    checks.one_of(level, LEVELS, "level")
+    checks.one_of(level, ("segment-mean", "corpus"), "level")
     check_needs(test, metric)
     if level == "segment-mean":
         return _means(metric, system_scores(test, metric))
-    title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
-    # which is of a corpus by name
-    title = metric.oriented_title if metric.name == LPP_DISTANCE else title
+    title = metric.oriented_title
+    if metric.name != LPP_DISTANCE:  # of a corpus by its name
+        title = title.replace(metric.label, f"corpus {metric.label}", 1)
     signature = metric.corpus_signature or metric.signature
     if metric.score_corpus is None:
-        raise DataError(
-            f"{metric.name} has no corpus score, only the mean of segment scores; use level "
-            "segment-mean."
-        )
+        raise DataError(f"{metric.name}: no corpus score. Use level segment-mean.")
     if metric.count is None:
         return stored_axis(metric.name, title, signature, *_whole(test, metric, rows))
     n, k = len(test), len(test.systems)
@@ -66,9 +60,7 @@ def metric_axis(
     counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
     there = np.repeat(scorable(test, metric)[:, None], k, axis=1)
     if metric.skips_blank:
-        there &= np.array(
-            [[bool(text.strip()) for text in texts] for texts in test.systems.values()], dtype=bool
-        ).T
+        there &= _with_text(test)
 
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
@@ -85,16 +77,18 @@ def system_plane(
     shared: bool | None = True,
     naturalness_level: str = "segment-mean",
 ) -> Plane:
-    """The systems of a test set on the plane of two metrics.
+    """Place the systems of a test set on the plane of two metrics.
+
+    With scores given to systems (MQM, ESA, stored ones), systems without any are left out, and a note names them. If no
+    metric compares with a reference, rated references are human points.
 
     Parameters
     ----------
-    test : its references are those that the metrics see; its systems are those to compare.
-    level, naturalness_level : of the two axes, as in `metric_axis`; log-perplexity is a mean over segments.
-    shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
-
-    Of scores that were given to systems (MQM, ESA, stored ones) the systems without any are left out, which a note
-    tells. Where no metric compares with a reference, rated references are human points.
+    level, naturalness_level : str
+        Of the two axes, as in `metric_axis`.
+    shared : bool or None
+        True: the segments that all systems share (`Plane.shared`). False: each system over its own (`Plane.own`).
+        None: as they are.
     """
     if accuracy.score_systems or naturalness.score_systems:
         return _given_plane(
@@ -110,47 +104,41 @@ def system_plane(
 def _given_plane(
     test: TestSet, metrics: tuple[Metric, Metric], levels: tuple[str, str], *, shared: bool | None
 ) -> Plane:
-    """The plane where at least one axis was given to the systems: without those that it does not know."""
+    """The plane if at least one axis has scores given to systems: without systems that lack them."""
     people: dict[str, Any] = {}
     if not any("refs" in metric.needs for metric in metrics):
         people = {name: refs for name, refs in test.refs.items() if name not in test.systems}
         kinds = {**test.categories, **dict.fromkeys(people, "human")}
-        # it says which references the scores are compared with, and these are with none
-        said = tuple(note for note in test.notes if not note.startswith(COMPARED))
-        test = replace(test, systems={**test.systems, **people}, categories=kinds, notes=said)
+        # scores compare with no reference, so this note does not apply
+        notes = tuple(note for note in test.notes if not note.startswith(_COMPARED))
+        test = replace(test, systems={**test.systems, **people}, categories=kinds, notes=notes)
     found = {i: given_scores(test, m) for i, m in enumerate(metrics) if m.score_systems}
-    called = " and ".join(metrics[i].name for i in found)
     there = {i: ~np.isnan(given.values) for i, given in found.items()}
-    known = np.logical_and.reduce([mask.any(0) for mask in there.values()])
-    names = np.array(list(test.systems), dtype=object)
+    n = np.logical_and.reduce(list(there.values())).sum(0)
+    real = np.array([name not in people for name in test.systems], dtype=bool)
+    scored = np.logical_and.reduce([mask.any(0) for mask in there.values()])
+    # a reference may have the few scores of systems with the same text
+    known = (
+        scored & (n >= _SPARSE * np.median(n[scored & real])) if (scored & real).any() else scored
+    )
     if not known.any():
-        raise DataError(
-            f"no system of {test.name} has scores of {called}; take ratings of these very systems."
-        )
+        called = " and ".join(metrics[i].name for i in found)
+        raise DataError(f"{test.name}: no system has scores of {called}.")
     notes = [note for given in found.values() for note in given.notes]
-    notes += _without_sparse(test, list(there.values()), known, people)
     digests = [_DIGEST.findall(metric.signature) for metric in metrics]
     if len(found) == 2 and digests[0] == digests[1]:
-        notes.append(SAME_RATERS)
-    notes.append(
-        f"no oracle curve and no gaps to it: {called} {'were' if len(found) > 1 else 'was'} given to outputs of "
-        "systems, and no other candidate has such a score."
-    )
-    if left := [name for name in names[~known] if name not in test.refs]:
-        notes.append(f"left out, as they have none of these scores: {', '.join(left)}.")
+        notes.append("Both axes are of the same ratings: shared errors of raters correlate them.")
+    notes.append("No oracle curve: only outputs of systems have these scores.")
+    for name, some, count in zip(test.systems, known, n, strict=True):
+        if not some and (count or name not in test.refs):
+            notes.append(f"{name}: left out, {count} of {len(test)} outputs have these scores.")
     docs = next((given.docs for given in found.values() if given.docs), ())
-    if docs and len({*test.docs}) == len(test):  # each segment by itself: documents were not known
+    if docs and len({*test.docs}) == len(test):  # documents of the texts are unknown
         test = replace(test, docs=tuple(d or f"segment {i}" for i, d in enumerate(docs)))
         notes.append("Documents are those of the ratings.")
-    test = replace(test.without(names[~known]), notes=(*test.notes, *dict.fromkeys(notes)))
+    left_out = [name for name, some in zip(test.systems, known, strict=True) if not some]
+    test = replace(test.without(left_out), notes=(*test.notes, *dict.fromkeys(notes)))
     rows = np.logical_and.reduce([complete(mask[:, known]) for mask in there.values()])
-    each = np.logical_and.reduce([mask[:, known] for mask in there.values()]).sum(0)
-    if rows.sum() < SPARSE * np.median(each):
-        raise DataError(
-            f"only {rows.sum()} segments of {test.name} have a score of {called} for every system, and "
-            f"a system has {np.median(each):.0f} on average: means over so few would say little; "
-            "leave out systems that were scored elsewhere (--exclude)."
-        )
     axes = [
         _means(metric, found[i].values[:, known])
         if i in found and level == "segment-mean"
@@ -160,37 +148,8 @@ def _given_plane(
     return plane_of(test, axes[0], axes[1], shared=shared)
 
 
-def _without_sparse(
-    test: TestSet, masks: Sequence[np.ndarray], known: np.ndarray, people: Collection[str]
-) -> list[str]:
-    """Take references out of `known` that have few of the scores; the note that says so.
-
-    Where scores come by text alone, a reference has those of systems that wrote the same, which are no scores of it:
-    over these segments alone all would be compared. A system with so few is refused.
-
-    Parameters
-    ----------
-    masks : per axis (N, k) bool, who has a score where. known : (k,) bool, changed here. people : added references.
-    """
-    n, names = np.logical_and.reduce(list(masks)).sum(0), list(test.systems)
-    real = np.array([name not in people for name in names], dtype=bool)
-    usual = float(np.median(n[known & real])) if (known & real).any() else 0.0
-    few = {j for j in np.flatnonzero(known) if n[j] < SPARSE * usual}
-    if told := [f"{names[j]} ({n[j]:,})" for j in few if real[j]]:
-        raise DataError(
-            f"{', '.join(told)}: far fewer segments with a score than the {usual:,.0f} of other systems, "
-            "and all would be compared over these alone; give the other scores, or leave the system "
-            f"out (--exclude {' '.join(names[j] for j in few if real[j])})."
-        )
-    known[[*few]] = False
-    return [
-        f"{names[j]}: no human point, as only {n[j]:,} of its {len(test):,} texts have a score."
-        for j in few
-    ]
-
-
 def _means(metric: Metric, scores: np.ndarray) -> Axis:
-    """The axis of (N, k) scores of segments, in the metric's own direction."""
+    """Axis of (N, k) segment scores in the metric's own direction."""
     return mean_axis(
         metric.name,
         metric.oriented_title,
@@ -203,13 +162,11 @@ def _means(metric: Metric, scores: np.ndarray) -> Axis:
 def plane_of(
     test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True
 ) -> Plane:
-    """Two axes over the systems of one test set; `shared` as in `system_plane`, None: as they are."""
+    """Combine two axes over the systems of a test set; `shared` as in `system_plane`."""
+    shape = len(test), len(test.systems)
     for axis in (accuracy, naturalness):
-        if axis.there.shape != (len(test), len(test.systems)):
-            seen, wanted = axis.there.shape, (len(test), len(test.systems))
-            raise DataError(
-                f"{axis.name} is for {seen} segments and systems, but {test.name} has {wanted}."
-            )
+        if axis.there.shape != shape:
+            raise DataError(f"{axis.name}: got {axis.there.shape} scores, expected {shape}.")
     lengths = np.array([len(src) for src in test.srcs], dtype=np.int64)
     plane = Plane(
         test.name,
@@ -229,14 +186,15 @@ def plane_of(
 
 
 def outside_of(test: TestSet, added: Iterable[str] = ()) -> dict[str, str]:
-    """System -> why it is not one of those to compare: controls, people, near-copies, added ones.
+    """Return system → why it is not compared: control, human, near-copy or added.
 
-    A near-copy has the very outputs of an earlier system in NEAR_COPY of the segments for which either has text, or a
-    reference's text in as many of those for which there is one.
+    A near-copy shares NEAR_COPY of its outputs with an earlier system, of the segments with text from either, or of its
+    outputs with a reference.
 
     Parameters
     ----------
-    added : systems that joined others, which are compared without them; by themselves they are compared.
+    added : iterable of str
+        Systems added to others, which are compared without them; alone, they are compared.
     """
     joined, out = set(added), {}
     refs = {name: _texts(hyps) for name, hyps in test.refs.items()}
@@ -264,7 +222,7 @@ def _texts(hyps: Iterable[str]) -> np.ndarray:
 
 def _copied(texts: np.ndarray, ref: np.ndarray) -> bool:
     same = int((texts == ref)[ref != ""].sum())
-    return same >= FEWEST_COPIES and _near(texts[ref != ""], ref[ref != ""])
+    return same >= _FEWEST_COPIES and _near(texts[ref != ""], ref[ref != ""])
 
 
 def _near(one: np.ndarray, other: np.ndarray) -> bool:
@@ -272,22 +230,24 @@ def _near(one: np.ndarray, other: np.ndarray) -> bool:
     return (one == other)[said].sum() >= NEAR_COPY * said.sum() > 0
 
 
+def _with_text(test: TestSet) -> np.ndarray:
+    """(N, k) bool: the output is not blank."""
+    return np.array(
+        [[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], bool
+    ).T
+
+
 def _whole(
     test: TestSet, metric: Metric, among: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(k,) corpus scores, higher is better, over the segments (of those `among`) that all have text for; which."""
-    said = np.array(
-        [[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool
-    ).T
+    """(k,) corpus scores, higher is better, over the segments with text from all systems; (N, k) these."""
+    said = _with_text(test)
     speaks = said.any(0)
     rows = np.flatnonzero(complete(said) & (True if among is None else among))
     if not rows.size:
-        raise DataError(
-            f"no segment has a score from every system for {metric.name}; leave the sparse systems "
-            "out."
-        )
+        raise DataError(f"{metric.name}: no segment has text from every system.")
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
-    corpus: Any = metric.score_corpus  # as the caller has seen
+    corpus: Any = metric.score_corpus  # checked by the caller
     scores = [
         metric.oriented(corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan
         for hyps, spoke in zip(test.systems.values(), speaks, strict=True)
@@ -301,58 +261,37 @@ def _whole(
 def with_sanity_systems(
     test: TestSet, rng: np.random.Generator, shuffle: str | None = None
 ) -> TestSet:
-    """The test set with four more systems, controls, whose place on the plane is known: none of them is a translation.
+    """Add four controls whose place on the plane is known; none of them is a translation.
 
-    A picture that puts them elsewhere is wrong.
-
-    "source copied": the source itself. "references shuffled": every first reference under another source, as natural
-    as references are and with hardly any accuracy; no text where there is no reference. "words shuffled (NAME)": the
-    words of one system in random order (its characters, where the language writes no spaces), with its accuracy in part
-    and no naturalness. "empty": no text, so that a surface metric gives 0 and a language model nothing.
+    "source copied": the source. "references shuffled": each first reference under another source, natural and hardly
+    accurate. "words shuffled (NAME)": the words of one system in random order (characters in languages without spaces),
+    partly accurate and not natural. "empty": no text.
 
     Parameters
     ----------
-    shuffle : the system whose words are shuffled; by default the first.
+    shuffle : str, optional
+        System whose words are shuffled; default: the first.
     """
     if not test.refs or not test.systems:
-        raise DataError(
-            f"{test.name} has no {'system' if test.refs else 'reference'} to shuffle; give one."
-        )
+        raise DataError(f"{test.name}: controls need a system and a reference.")
     name = checks.one_of(shuffle or next(iter(test.systems)), test.systems, "system")
-    texts = [
-        next(filter(None, of_segment), "") for of_segment in zip(*test.refs.values(), strict=True)
-    ]
+    texts = [next(filter(None, refs), "") for refs in zip(*test.refs.values(), strict=True)]
     given = np.flatnonzero([bool(text) for text in texts])
-    moved = dict(zip(given.tolist(), given[_derangement(len(given), rng)].tolist(), strict=True))
-    shuffled = f"words shuffled ({name})"
+    moved = [""] * len(test)
+    for i, j in zip(given, given[_derangement(len(given), rng)], strict=True):
+        moved[i] = texts[j]
     controls = {
         "source copied": test.srcs,
-        "references shuffled": tuple(
-            texts[moved[i]] if i in moved else "" for i in range(len(test))
-        ),
-        shuffled: tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
+        "references shuffled": tuple(moved),
+        f"words shuffled ({name})": tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
         "empty": ("",) * len(test),
     }
     categories = {**test.categories, **dict.fromkeys(controls, "control")}
-    same = controls[shuffled] == test.systems[name]
-    note = (
-        [
-            f"{shuffled} is {name} itself: none of its texts has two different words to change "
-            "places."
-        ]
-        if same
-        else []
-    )
-    return replace(
-        test,
-        systems={**test.systems, **controls},
-        categories=categories,
-        notes=(*test.notes, *note),
-    )
+    return replace(test, systems={**test.systems, **controls}, categories=categories)
 
 
 def _derangement(n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n,) a random order in which nothing stays in its place (for n > 1): one random cycle."""
+    """(n,) random permutation without fixed points (for n > 1): one cycle."""
     cycle = rng.permutation(n)
     moved = np.empty(n, dtype=np.int64)
     moved[cycle] = np.roll(cycle, 1)

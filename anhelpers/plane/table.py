@@ -1,8 +1,9 @@
-"""Planes → tidy tables: systems with intervals on both axes, distances to the curve, and slices."""
+"""Tables of a plane: systems with intervals on both axes, gaps to the curve, slices, and comparison with R."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +20,17 @@ from ..bootstrap import (
     student,
 )
 from ..errors import DataError
-from ..estimate import digits_of
+from ..estimate import Estimate, digits_of
 from ..frontier import OracleCurve
+from ..metrics import LPP_DISTANCE, Metric
+from ..naturalness.lpp import LppDistance, Mono, lpp_gaps, score_mono
 from ..stats import pearson
 from .scores import AXES, Plane
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
+_ENDS = ("", "_low", "_high")
 _NAMES = {
     "system": "system",
     "category": "kind",
@@ -46,48 +49,42 @@ _NAMES = {
 }
 """Column of a table of systems → its heading."""
 
-LENGTHS = ("short", "middle", "long")
+_LENGTHS = ("short", "middle", "long")
 
 
 def systems_table(
     plane: Plane, rng: np.random.Generator, n_draws: int = 1000, curve: OracleCurve | None = None
 ) -> pd.DataFrame:
-    """A row per system: scores on both axes with 95 % intervals, whether it is Pareto-optimal, its gap to the curve.
+    """Return a row per system: scores with 95 % intervals, Pareto-optimality and gaps to the curve.
 
-    Documents are resampled jointly for all systems and both axes (segments, where there is one document; a single
-    segment has no interval, nan).
+    Documents are resampled jointly for all systems and both axes; with one document, segments. A single segment has no
+    interval, nan.
 
     Parameters
     ----------
-    plane : as `system_plane` gives it; that of an oracle study is `study.plane`.
-    curve : an oracle curve over the same segments and the same two metrics, both at segment-mean level.
+    plane : Plane
+        From `system_plane`, or `study.plane`.
+    curve : OracleCurve, optional
+        Over the same segments and metrics, both at level segment-mean.
 
     Returns
     -------
-    system, category; accuracy and naturalness, each with _low, _high, _se (`bootstrap.score_intervals`, the ends cut
-    off at what is possible: `Axis.bounds`, in `attrs["bounds"]` too, for the ellipses); correlation : of the two in
-    the draws; n (segments), n_docs and n_effective (`bootstrap.effective`) of this system, so that these give the
-    error ellipse; resampled : "documents", or "segments" where there is one document, or none is known; outside :
-    "", or why it is not compared (`Plane.outside`); pareto : no compared system is at least as good on both axes
-    and better on one (never for a control or a near-copy); pareto_probability : share of the draws in which this
-    holds (nan for a control or a near-copy, of which it is not asked); with a curve accuracy_gap, naturalness_gap,
-    each with _low and _high, in the unit of its axis, and above_curve; of each axis _title (with its unit and
-    direction), _level and _signature. A stored axis has no draws, so all that needs them is nan.
+    DataFrame with system, category; accuracy and naturalness, each with _low, _high, _se (`bootstrap.score_intervals`,
+    clipped to `Axis.bounds`, which are in `attrs["bounds"]`); correlation : of both axes in the draws; n (segments),
+    n_docs, n_effective (`bootstrap.effective`) of this system; resampled : "documents" or "segments"; outside : "", or
+    why it is not compared; pareto : no compared system is at least as good on both axes and better on one (False for
+    controls and near-copies); pareto_probability : share of draws in which it is (nan for these); with a curve
+    accuracy_gap, naturalness_gap, each with _low and _high, and above_curve; _title, _level and _signature of each
+    axis. A stored axis has no draws, so what needs them is nan.
     """
-    checks.a_kind(plane, Plane, "plane is a Plane, such as system_plane() gives or study.plane")
-    checks.a_kind(rng, np.random.Generator, "rng is a generator, such as np.random.default_rng(0)")
     import pandas as pd
 
     scores = plane.scores()
     low, high, errors, draws, resampled = _resampled(plane, rng, n_draws)
     columns: dict[str, object] = {"system": plane.systems, "category": plane.categories}
     for i, axis in enumerate(AXES):
-        columns |= {
-            axis: scores[i],
-            f"{axis}_low": low[i],
-            f"{axis}_high": high[i],
-            f"{axis}_se": errors[i],
-        }
+        columns |= {axis: scores[i], f"{axis}_low": low[i], f"{axis}_high": high[i]}
+        columns[f"{axis}_se"] = errors[i]
     columns["correlation"] = pearson(draws[:, 0].T, draws[:, 1].T)
     columns |= {
         "n": plane.there.sum(0),
@@ -107,7 +104,7 @@ def systems_table(
         columns |= {f"{name}_title": axis.title, f"{name}_level": axis.level}
         columns[f"{name}_signature"] = axis.signature
     table = pd.DataFrame(columns)
-    table.attrs["bounds"] = {name: axis.bounds for name, axis in zip(AXES, plane.axes, strict=True)}
+    table.attrs["bounds"] = {name: getattr(plane, name).bounds for name in AXES}
     return table
 
 
@@ -116,7 +113,8 @@ def pareto(scores: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
 
     Parameters
     ----------
-    among : (k,) bool, the only systems that may be better than another; None: all.
+    among : (k,) bool array, optional
+        Systems that may beat others; default: all.
 
     >>> pareto(np.array([[3.0, 2, 1, 2], [1.0, 2, 1, 2]])).tolist()
     [True, True, False, True]
@@ -128,59 +126,42 @@ def pareto(scores: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
 
 
 def leaders(table: pd.DataFrame) -> dict[str, str]:
-    """Who leads in a table of systems: the most accurate, the most natural, and the Pareto set.
+    """Return the best system by each axis and, as "frontier", the names of the Pareto set.
 
     Parameters
     ----------
-    table : from `systems_table`.
-
-    Returns
-    -------
-    accuracy, naturalness : the first system with the highest mean on the axis; frontier : the systems of the Pareto set
-    in the order of the table, joined by commas. On a plane of ratings, naturalness is MQM fluency.
+    table : DataFrame
+        From `systems_table`.
     """
     first = {axis: str(table.system[table[axis].idxmax()]) for axis in AXES}
     return first | {"frontier": ", ".join(table.system[table.pareto])}
 
 
 def _best(plane: Plane, scores: np.ndarray) -> np.ndarray:
-    """(..., k) `pareto` among the systems that are compared; a control and a near-copy are not on the frontier."""
+    """(..., k) `pareto` among the compared systems, without controls and near-copies."""
     return pareto(scores, plane.compared) & _on_frontier(plane)
 
 
 def _on_frontier(plane: Plane) -> np.ndarray:
-    """(k,) bool: who may be on the frontier."""
+    """(k,) bool: systems that may be on the frontier."""
     why = [plane.outside.get(system, "") for system in plane.systems]
     return np.isin(why, ("", "human", "added"))
 
 
-def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
-    """(name, plane) for each domain, or for the short, middle and long third of the sources.
-
-    Parameters
-    ----------
-    by : "domain" or "length".
-
-    Raises
-    ------
-    DataError for an axis that is known for the whole test set only, and for lengths of unknown sources.
-    """
+def _slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
+    """Yield the name and plane of each domain, or of the short, middle and long third of the sources."""
     checks.one_of(by, ("domain", "length"), "slice")
     for axis in plane.axes:
         if axis.level == "stored":
-            raise DataError(
-                f"{axis.name} is known for the whole test set only, so {plane.name} has no slices."
-            )
+            raise DataError(f"{axis.name}: got one score per system, expected segment scores.")
     if by == "domain":
         for name in dict.fromkeys(plane.domains.tolist()):
             yield name, plane.subset(plane.domains == name)
         return
     if not plane.lengths.any():
-        raise DataError(
-            f"the sources of {plane.name} are not known, so there are no lengths; slice by domain."
-        )
+        raise DataError(f"{plane.name}: sources are unknown. Slice by domain.")
     rank = np.argsort(np.argsort(plane.lengths, kind="stable"), kind="stable")
-    for third, name in enumerate(LENGTHS):
+    for third, name in enumerate(_LENGTHS):
         rows = rank * 3 // max(len(plane), 1) == third
         if rows.any():
             low, high = plane.lengths[rows].min(), plane.lengths[rows].max()
@@ -190,15 +171,16 @@ def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
 def sliced_table(
     plane: Plane, rng: np.random.Generator, by: str, n_draws: int = 1000
 ) -> pd.DataFrame:
-    """`systems_table` of every slice, with a column slice in front.
+    """Return `systems_table` of each slice, with a first column slice.
 
     Parameters
     ----------
-    by : "domain" or "length".
+    by : str
+        "domain" or "length" (thirds of the sources). A stored axis and unknown sources are a DataError.
     """
     import pandas as pd
 
-    frames = [(name, systems_table(part, rng, n_draws)) for name, part in slices(plane, by)]
+    frames = [(name, systems_table(part, rng, n_draws)) for name, part in _slices(plane, by)]
     for name, table in frames:
         table.insert(0, "slice", name)
     return pd.concat([table for _, table in frames], ignore_index=True)
@@ -213,16 +195,11 @@ def _gaps(
     resampled: Resamples | None,
     counting: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """What the curve has more on either axis: Student's interval, with the spread of the draws as standard error."""
+    """Gaps to the curve on both axes, with Student's interval from the spread of the draws."""
     if any(axis.level != "segment-mean" for axis in plane.axes):
-        raise DataError(
-            "the oracle curve is over means of segment scores; use level segment-mean to compare "
-            "with it."
-        )
+        raise DataError("the oracle curve needs both axes at level segment-mean.")
     if curve.n_segments != len(plane):
-        raise DataError(
-            f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}."
-        )
+        raise DataError(f"curve: got {curve.n_segments} segments, expected {len(plane)}.")
     gaps = curve.gaps(*scores)
     most = np.array([[np.subtract(*axis.bounds[::-1])] for axis in plane.axes])
     drawn = np.full_like(draws, np.nan)
@@ -234,11 +211,8 @@ def _gaps(
     high = np.minimum(high, most)  # no gap is larger than the scale
     columns: dict[str, Any] = {}
     for i, axis in enumerate(AXES):
-        columns |= {
-            f"{axis}_gap": gaps[i],
-            f"{axis}_gap_low": low[i],
-            f"{axis}_gap_high": high[i],
-        }
+        ends = zip(_ENDS, (gaps[i], low[i], high[i]), strict=True)
+        columns |= {f"{axis}_gap{end}": values for end, values in ends}
     known = ~np.isnan(scores).any(0)
     return columns | {"above_curve": known & ~(gaps >= -1e-9).all(0)}
 
@@ -246,9 +220,9 @@ def _gaps(
 def _resampled(
     plane: Plane, rng: np.random.Generator, n_draws: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Resamples | None]:
-    """Ends and standard errors (2, k) of the scores, their draws (B, 2, k), and the resamples.
+    """(2, k) ends and standard errors of the scores, (B, 2, k) draws, and the resamples.
 
-    All nan, and no resamples, where there is one segment; a stored axis is nan, for its sampling error is not known.
+    All nan and None for one segment; nan for a stored axis.
     """
     k = len(plane.systems)
     if len(plane) < 2:
@@ -270,33 +244,106 @@ def _resampled(
 
 
 def _effective(plane: Plane) -> np.ndarray:
-    """(k,) `effective` documents behind the scores of each system."""
+    """(k,) `effective` documents of each system."""
     _, index = np.unique(plane.clusters, return_inverse=True)
     return effective(cluster_sums(plane.there.astype(np.float64), index))
 
 
 def _share(mask: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(k,) share of the draws in which something holds; nan without draws."""
+    """(k,) share of draws with True; nan without draws."""
     return np.where(np.isnan(draws).any((0, 1)), np.nan, mask.mean(0))
 
 
-def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
-    """A sentence on the systems that are on few documents, or on few that count, else an empty text.
+def few_documents(table: pd.DataFrame) -> str:
+    """Name systems on few (effective) documents, too few for reliable intervals; else "".
 
     Parameters
     ----------
-    table : columns system, n_docs and, where known, n_effective; a system on one document has no interval. what : is
-        resampled, in the plural.
+    table : DataFrame
+        With columns system, n_docs and, optionally, n_effective.
     """
-    effective = table["n_effective" if "n_effective" in table else "n_docs"]
-    few = table[(effective > 1) & (effective < FEWEST)]
+    counting = table["n_effective" if "n_effective" in table else "n_docs"]
+    few = table[(counting > 1) & (counting < FEWEST)]
     if few.empty:
         return ""
-    counted = few["n"] if what == "segments" and "n" in few else few["n_docs"]
-    listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
-    who = f"{listed}: " if len(few) < len(table) else ""
-    return who + few_clusters(
-        int(counted.min()), what, float(effective[few.index].min()), int(counted.max())
+    what = "documents" if "resampled" not in few else str(few.resampled.iloc[0])
+    counted = few["n" if what == "segments" else "n_docs"]
+    names = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
+    told = few_clusters(int(counted.min()), what, float(counting[few.index].min()), counted.max())
+    return f"{names}: {told}" if len(few) < len(table) else told
+
+
+def with_mono(
+    table: pd.DataFrame, plane: Plane, metric: Metric, mono: Mono
+) -> tuple[pd.DataFrame, Estimate]:
+    """Add columns of R, monolingual text, to the table of systems; return R's place on the axis too.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `systems_table`, a row per system of the plane.
+    plane : Plane
+        Naturalness is the mean of the metric's segment scores, or lpp-distance (then the metric is lpp).
+    metric : Metric
+        Scores single texts; with lpp the table has AN's columns.
+
+    Returns
+    -------
+    The table with mono, mono_low, mono_high (`score_mono`), mono_n and mono_signature; with lpp also lpp_q, lpp_r,
+    lpp_gap = LPP(Q) - LPP(R) and minus_lpp_distance = N(Q) = -|lpp_gap|, both with _low and _high, nats per token
+    (`lpp_gaps`). On the axis of lpp-distance, naturalness is N(Q) with this interval, and R is at 0. A system
+    with fewer than 2 scored outputs has nan.
+
+    References
+    ----------
+    Flamich et al. 2025, §5.1: D(Q, R) = |LPP(Q) - LPP(R)|, N(Q) = -D(Q, R).
+    """
+    (r, scores), folded = score_mono(metric, mono), plane.naturalness.name == LPP_DISTANCE
+    columns: dict[str, object] = {"mono_n": r.n, "mono_signature": mono.signature}
+    if not folded:
+        columns = {"mono": r.value, "mono_low": r.low, "mono_high": r.high} | columns
+    table = table.assign(**columns)
+    if metric.name != "lpp":
+        return table, r
+    axis = plane.naturalness
+    logprobs = np.where(axis.there, axis.counts[..., 0], np.nan)  # oriented, so higher is better
+    gaps = lpp_gaps(logprobs, plane.systems, scores, plane.clusters)
+    rows = [_numbers(gaps[system]) if system in gaps else [np.nan] * 9 for system in table.system]
+    *found, n_q, n_low, n_high, se = np.array(rows, dtype=float).T
+    names = ["lpp_q", "lpp_r", *(f"lpp_gap{end}" for end in _ENDS)]
+    table = table.assign(**dict(zip(names, found, strict=True)))
+    if not folded:
+        ends = zip(_ENDS, (n_q, n_low, n_high), strict=True)
+        return table.assign(**{f"minus_lpp_distance{end}": values for end, values in ends}), r
+    table = table.assign(naturalness_low=n_low, naturalness_high=n_high, naturalness_se=se)
+    return table, replace(r, value=0.0, se=np.nan, low=np.nan, high=np.nan)
+
+
+def _numbers(found: LppDistance) -> list[float]:
+    gap, d = found.gap, found.distance
+    turned = (0.0 - number for number in (d.value, d.high, d.low))
+    return [found.lpp_q, found.lpp_r, gap.value, *gap.interval, *turned, gap.se]
+
+
+def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:
+    """Name systems more probable than R, for which a higher probability is less natural by N(Q).
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `with_mono` with lpp; controls are left out.
+    curve : OracleCurve, optional
+        Over candidates with lpp, also compared with R.
+    """
+    known = table[(table.outside != "control") & table.lpp_gap.notna()]
+    if known.empty:
+        return "No system has 2 scored outputs to compare with R."
+    r = float(known.lpp_r.iloc[0])
+    names = [*known.system[known.lpp_gap < 0]]
+    names += ["the oracle curve"] if curve is not None and curve.naturalness.max() > -r else []
+    return (
+        f"More probable than R, LPP(R) = {r:.3f} nats per token: {', '.join(names) or 'none'}. "
+        "Where LPP is below LPP(R), more probable is less natural by N(Q) = −|LPP(Q) − LPP(R)|."
     )
 
 

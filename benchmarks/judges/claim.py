@@ -18,7 +18,7 @@ import anhelpers as an
 from anhelpers import plane as planes
 from anhelpers.metrics import Metric
 from anhelpers.plane import OracleStudy, Plane
-from anhelpers.plane.claim import HALVES, RELIABLE
+from anhelpers.plane.local import RELIABLE
 
 from .__main__ import written
 from .page import markdown_table
@@ -142,7 +142,9 @@ def page_of(rows: pd.DataFrame) -> str:
     lines = []
     for (accuracy, judge), pair in rows.groupby(["accuracy", "judge"], sort=False):
         halves, one = pair.set_index("half"), pair.iloc[0]
-        cells = [_cell(halves.loc[half]) if half in halves.index else "–" for half in HALVES]
+        cells = [
+            _cell(halves.loc[half]) if half in halves.index else "–" for half in ("near", "far")
+        ]
         sizes = [str(n) for n in (one["all"], *halves.n_systems)]
         # where each segment is by itself, documents are not known
         docs = f" in {one.n_docs} documents" if one.n_docs < one.n else ", documents unknown"

@@ -21,7 +21,7 @@ from anhelpers.data.text_ratings import (
     ratings_beside,
 )
 from anhelpers.estimate import Estimate
-from anhelpers.plane import distinct_systems, metric_against, metric_axis, plane_of, within_sources
+from anhelpers.plane import metric_against, metric_axis, plane_of, within_sources
 from anhelpers.scoring import score_all
 from anhelpers.stats import share_interval, spearman
 
@@ -115,7 +115,7 @@ def win_share(first: np.ndarray, second: np.ndarray, of: str) -> Estimate:
 
 def rank_agreement(plane: Any, rng: np.random.Generator, n_draws: int = 1000) -> Estimate:
     """Spearman's ρ of the systems on the two axes; interval: the middle 95 % over resamples of documents, and ρ."""
-    plane = plane.only(distinct_systems(plane))
+    plane = plane.only(plane.distinct())
     scores = plane.scores()
     known = np.flatnonzero(~np.isnan(scores).any(0))
     rho = float(spearman(*scores[:, known])) if len(known) > 1 else np.nan

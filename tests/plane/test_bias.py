@@ -20,7 +20,6 @@ from anhelpers.plane import (
     RatedMetrics,
     accuracy_levels,
     bias_claim,
-    bias_notes,
     metric_bias,
     mixture_arc,
     pair_accuracy,
@@ -28,11 +27,10 @@ from anhelpers.plane import (
     rater_bias,
     soft_pairwise_accuracy,
     source_correlations,
-    swap_p,
-    swap_signs,
     tie_threshold,
     within_sources,
 )
+from anhelpers.plane.agreement import _swap_p, _swap_signs
 from anhelpers.scoring.lookup import metric as metric_of
 from anhelpers.stats import pearson
 
@@ -248,12 +246,12 @@ def test_it_is_1_for_people_themselves_and_does_not_depend_on_the_order_of_syste
 
 def test_p_without_a_document_is_that_of_the_others():
     scores, index = rng(1).normal(size=(6, 3)), np.array([0, 0, 1, 1, 2, 2])
-    signs = swap_signs(6, rng())
+    signs = _swap_signs(6, rng())
     assert len(signs) == 64
-    found = swap_p(scores, signs, index)
-    rest = swap_p(scores[2:], swap_signs(4, rng()))
+    found = _swap_p(scores, signs, index)
+    rest = _swap_p(scores[2:], _swap_signs(4, rng()))
     np.testing.assert_allclose(found[1], rest[0])
-    np.testing.assert_allclose(swap_p(scores, signs)[0], found[0])
+    np.testing.assert_allclose(_swap_p(scores, signs)[0], found[0])
 
 
 def test_a_source_without_all_systems_is_left_out_of_soft_pairwise_accuracy_and_counted():
@@ -367,7 +365,6 @@ def test_a_metric_that_never_varies_has_no_correlation_and_says_so():
     assert np.isnan(flat.with_accuracy[WITHIN, "pearson"])
     assert np.isnan(flat.lean[BETWEEN, "pearson"])
     assert flat.n[WITHIN, "pearson"] == 0
-    assert "0 sources have" in bias_notes(table)[0]
 
 
 def test_one_document_and_one_source_have_no_interval():
@@ -381,7 +378,7 @@ def test_one_document_and_one_source_have_no_interval():
 @pytest.mark.parametrize(
     "change",
     [
-        {"accuracy": np.zeros((4, 3)), "fluency": np.zeros((4, 3))},
+        {"accuracy": np.zeros((4, 6))},
         {"fluency": np.zeros((4, 6))},
         {"metrics": {"m": np.zeros(5)}},
         {"metrics": {"m": np.full((60, 6), np.inf)}},
@@ -525,6 +522,7 @@ def test_raters_who_agree_about_accuracy_alone_are_seen_so(rated_file):
     assert (table.n_systems == 5).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*duplicate rows")
 @pytest.mark.verifies("One rater as a metric", by="hand")
 def test_two_raters_are_held_against_each_other(tmp_path):
     points = {"r1": (0, 1, 2, 6), "r2": (2, 0, 1, 5)}
@@ -592,8 +590,8 @@ def test_a_reference_is_left_out_for_all_metrics_and_a_system_rated_twice_is_one
     rated = rated_metrics(test, [metric_of("chrf", test), metric_of("ter", test)], scores, join)
     assert rated.systems == tuple("ABCDE")
     assert repr(rated) == "RatedMetrics(chrF, TER: 5 systems on 6 sources)"
-    assert "rated more than once, and averaged: A, 2 times." in rated.notes
-    assert "left out, as metrics compare with it: ref." in rated.notes
+    assert "averaged over repeated ratings: A." in rated.notes
+    assert "references left out: ref." in rated.notes
     ters = rated.metrics["TER"]
     assert (ters <= 0).all()  # turned: higher is better
     assert rated.titles["TER"].startswith("−TER (")

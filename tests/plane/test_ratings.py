@@ -16,16 +16,16 @@ from anhelpers.data.wmt import system_categories
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import (
+    claim_halves,
     fluency_rows,
     fluency_summary,
     local_correlation,
     metric_against,
     paired_tests,
     rated_plane,
-    slices,
+    sliced_table,
     stored_against,
     systems_table,
-    verdict,
 )
 
 REAL = pytest.mark.skipif(
@@ -100,9 +100,10 @@ def test_the_plane_of_ratings_is_the_negated_penalty_of_each_segment(rated):
     pd.testing.assert_series_equal(table.naturalness, -by.fluency[table.index], check_names=False)
     assert table.category.to_dict() == dict(test.categories)
     assert plane.naturalness.title == "−MQM fluency (points per segment, higher is better)"
-    assert [name for name, _ in slices(plane, "domain")] == list(dict.fromkeys(test.domains))
-    with pytest.raises(DataError, match="slice by domain"):
-        list(slices(plane, "length"))
+    sliced = sliced_table(plane, np.random.default_rng(0), "domain", 20)
+    assert sliced.slice.unique().tolist() == list(dict.fromkeys(test.domains))
+    with pytest.raises(DataError):
+        sliced_table(plane, np.random.default_rng(0), "length")
 
 
 def test_a_metric_stands_against_fluency_with_its_own_scores(rated):
@@ -140,9 +141,8 @@ def test_a_score_per_system_has_no_interval_of_its_own(rated):
     tests = paired_tests(plane, np.random.default_rng(0), 200).set_index("axis")
     assert tests.loc["accuracy", ["p", "p_holm"]].isna().all(axis=None)
     assert tests.loc["naturalness", "p_holm"].notna().all()
-    assert "Near the frontier" in verdict(
-        local_correlation(plane, np.random.default_rng(0), n_draws=50)
-    )
+    local = local_correlation(plane, np.random.default_rng(0), n_draws=50)
+    assert "near" in claim_halves(local).index
 
 
 def test_a_ratings_file_alone_gives_texts(rated):
@@ -153,9 +153,7 @@ def test_a_ratings_file_alone_gives_texts(rated):
     assert "Human-B" not in test.systems
     plane = metric_against(test, CHRF, scores, join_ratings(test, ratings))
     assert plane.systems == tuple(s for s in ratings.systems if s != "Human-B")
-    with pytest.raises(
-        DataError, match="no segment has a translation by 'Human-C'; systems: Human-B, "
-    ):
+    with pytest.raises(DataError):
         rated_texts(ratings, "en-de", "Human-C")
 
 
