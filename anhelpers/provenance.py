@@ -25,27 +25,13 @@ if TYPE_CHECKING:
     import jinja2
     import pandas as pd
 
-MAKING = "ANHELPERS_MAKING"
+_MAKING = "ANHELPERS_MAKING"
 """Environment variable: the running command or notebook, for the kernels and workers it starts."""
 
 MADE = ".made.json"
 """File name → origin, of the results in a folder."""
 
-_LIBRARIES = {"vl-convert-python": "vl_convert"} | {
-    name: name
-    for name in [
-        "numpy",
-        "scipy",
-        "numba",
-        "pandas",
-        "sacrebleu",
-        "cvxpy",
-        "torch",
-        "transformers",
-        "altair",
-    ]
-}
-"""Distribution → its module."""
+_LIBRARIES = "altair cvxpy numba numpy pandas sacrebleu scipy torch transformers vl-convert-python"
 
 
 @contextmanager
@@ -73,7 +59,7 @@ def making(parts: Mapping[str, object]) -> Iterator[None]:
         for name, value in parts.items()
         if value is not None and value is not False and value not in ("", [], ())
     }
-    with environment(**{MAKING: signature_of(shown)}):
+    with environment(**{_MAKING: signature_of(shown)}):
         yield
 
 
@@ -90,8 +76,9 @@ def made_by(*, installed: bool = False) -> str:
     >>> made_by().startswith(f"anhelpers:{__version__}|")
     True
     """
-    versions, made = {"python": platform.python_version()}, os.environ.get(MAKING, "")
-    for name, module in sorted(_LIBRARIES.items()):
+    versions, made = {"python": platform.python_version()}, os.environ.get(_MAKING, "")
+    for name in _LIBRARIES.split():
+        module = name.removesuffix("-python").replace("-", "_")
         if installed or made.startswith("notebook:") or module in sys.modules:
             with suppress(PackageNotFoundError):
                 versions[name] = version(name)
@@ -171,14 +158,10 @@ def from_template(template: str, **values: object) -> str:
 def _templates(latex: bool) -> jinja2.Environment:
     import jinja2
 
-    marks = {
-        "block_start_string": "<%",
-        "block_end_string": "%>",
-        "variable_start_string": "<<",
-        "variable_end_string": ">>",
-        "comment_start_string": "<#",
-        "comment_end_string": "#>",
-    }
+    ends = [
+        f"{of}_{end}_string" for of in ("block", "variable", "comment") for end in ("start", "end")
+    ]
+    marks = dict(zip(ends, ("<%", "%>", "<<", ">>", "<#", "#>"), strict=True))
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
         autoescape=jinja2.select_autoescape(),

@@ -51,17 +51,11 @@ _LOOKS = {  # kind of row: shape and fill
     "rater": ("triangle-up", "#56B4E9"),
     "human": ("diamond", "#000000"),
 }
-_STATISTICS = {
-    "pearson": "Pearson's r with human {}",
-    "kendall": "Kendall's τ with human {}",
-    "pairs with ties": "Share of pairs ordered as by human {}",
-    "soft pairwise": "Soft pairwise accuracy with human {}",
-}
 _ENDS = ("", "_low", "_high")
 
 
 def plot_local_correlation(
-    table: pd.DataFrame, title: str = "", *, columns: int = 2, size: Size = (340, 300)
+    table: pd.DataFrame, title: str = "", *, size: Size = (340, 300)
 ) -> alt.ConcatChart:
     """Pearson's r with its interval in each window of systems, a panel for each kind of window.
 
@@ -73,7 +67,7 @@ def plot_local_correlation(
     table : window ("nearest" or "sliding"), n_systems, distance (mean, in SDs), pearson,
         pearson_low, pearson_high, selection_pearson, selection_low, selection_high; for tooltips
         distance_from, distance_to, systems, spearman, selection_p
-    columns : panels side by side; size : of a panel in pixels
+    size : of a panel in pixels
     """
     needed = ["n_systems", "distance", *_R, *_ALONE]
     for kind in checked(table, [], needed, name="window")["window"].unique():
@@ -83,7 +77,7 @@ def plot_local_correlation(
     panels, words = [], []
     for i, kind in enumerate(kinds):
         own = rows[rows["window"] == kind]
-        panels.append(_window_panel(own, kind, size, y_axis=i % columns == 0))
+        panels.append(_window_panel(own, kind, size, y_axis=not i))
         texts = [
             f"{w.n_systems:g} systems at {w.distance:.3g} SD: r = {w.pearson:.2f}"
             + (f" ({w.pearson_low:.2f} to {w.pearson_high:.2f})" if pd.notna(w.pearson_low) else "")
@@ -94,8 +88,8 @@ def plot_local_correlation(
         "Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of "
         "what selecting alone gives among unrelated systems."
     )
-    chart = alt.concat(*panels, columns=columns, spacing=24)
-    return framed(chart, title, words, [note], width=min(columns, len(kinds)) * size[0])
+    chart = alt.concat(*panels, columns=2, spacing=24)
+    return framed(chart, title, words, [note], width=len(kinds) * size[0])
 
 
 def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.LayerChart:
@@ -147,7 +141,6 @@ def plot_against_fluency(
     *,
     metric_titles: Mapping[str, str] | None = None,
     notes: Mapping[str, str] | None = None,
-    fluency_title: str = _FLUENCY,
     title: str = "",
     columns: int = 2,
     size: Size = (380, 280),
@@ -160,17 +153,17 @@ def plot_against_fluency(
         fluency_low, fluency_high, n
     metric_titles : metric → name, unit and direction, "MetricX-23 (0 to 25, lower is better)"
     notes : metric → text below the title of its panel, "r = 0.31 (−0.10 to 0.62)"
-    fluency_title : of the x axis; title : claim of the chart
+    title : claim of the chart
     columns : panels side by side; size : of a panel in pixels
     """
     checked(table, ["system", "category", "score", "fluency"], name="metric")
     axes = (("score", "accuracy"), ("fluency", "naturalness"))
     renamed = table.rename(columns={f"{a}{e}": f"{b}{e}" for a, b in axes for e in _ENDS})
     kinds, groups = table["category"].unique(), list(renamed.groupby("metric", sort=False))
-    panels, words = [], [f"each metric against {fluency_title}"]
+    panels, words = [], [f"each metric against {_FLUENCY}"]
     for i, (metric, own) in enumerate(groups):
         frame = checked_systems(own)
-        x_title = fluency_title if i + columns >= len(groups) else ""
+        x_title = _FLUENCY if i + columns >= len(groups) else ""
         plane = Frame.plane(
             axis_ranges([], [frame]), naturalness_title=x_title, accuracy_title="", size=size
         )
@@ -192,7 +185,6 @@ def plot_bias(
     table: pd.DataFrame,
     *,
     level: str = "within sources",
-    statistic: str = "pearson",
     arc: pd.DataFrame | None = None,
     title: str = "",
     size: Size = (560, 460),
@@ -206,7 +198,7 @@ def plot_bias(
     ----------
     table : metric, kind, level, statistic, with_accuracy, with_fluency, both with _low and _high, and
         chance_accuracy_low and so on, from `plane.metric_bias` and `plane.rater_bias`
-    level, statistic : of the rows drawn
+    level : of the rows drawn, those of Pearson's r
     arc : from `plane.mixture_arc`
     """
     axes = {"with_accuracy": "accuracy", "with_fluency": "naturalness"}
@@ -214,11 +206,11 @@ def plot_bias(
     checked(table, ["kind", "level", "statistic", "with_accuracy"], [*names], name="metric")
 
     def chosen(rows: pd.DataFrame) -> pd.DataFrame:
-        own = rows[(rows["level"] == level) & (rows["statistic"] == statistic)]
+        own = rows[(rows["level"] == level) & (rows["statistic"] == "pearson")]
         return own.rename(columns=names | {"metric": "system"})
 
     rows = checked(chosen(table), [*axes.values()])
-    titles = [f"{_STATISTICS[statistic].format(of)} ({level})" for of in ("fluency", "accuracy")]
+    titles = [f"Pearson's r with human {of} ({level})" for of in ("fluency", "accuracy")]
     noise = pd.DataFrame()
     if "chance_accuracy_low" in rows and rows["chance_accuracy_low"].notna().any():
         one = rows.dropna(subset=["chance_accuracy_low"]).iloc[0]

@@ -33,7 +33,6 @@ from .frame import (
     dots,
     framed,
     legible,
-    moving_point,
     not_drawn,
     system_marks,
     systems_text,
@@ -85,7 +84,7 @@ def plot_curve(
     points = [system_marks(shown, plane.channels, tips)] if len(shown) else []
     layers = [layers[0], *leaders, *bars, *points, *layers[1:], *texts]
     if point is not None:
-        layers.append(moving_point(_vertices(curve, [curve.vertex(point)]), plane.channels))
+        layers.append(plane.moving_point(_vertices(curve, [curve.vertex(point)])))
     words = [curve_text(curve, table), systems_text(systems)]
     notes = [*not_drawn(table, systems, plane), *curve_notes(curve, table, plane)]
     return framed(alt.layer(*layers), plane.title, words, notes, size=plane.size)

@@ -18,10 +18,11 @@ LEVELS = {
     "uncorrected only": ("triangle-up", "#D55E00"),
     "not significant": ("square", "#FFFFFF"),
 }
-_ROW, _LEAST, _SMALLEST = 22, 1e-12, 0.001  # px per feature; left edge of p; least α of the slider
+_WIDE, _ROW = 250, 22  # px of a panel's plane, and of a feature
+_LEAST, _SMALLEST = 1e-12, 0.001  # left edge of p; least α of the slider
 
 
-def decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
+def _decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     """Tests of each method by p-value, with Holm's threshold and the rules that reject at alpha.
 
     Parameters
@@ -50,7 +51,6 @@ def plot_decisions(
     names: Mapping[str, str] | None = None,
     title: str | None = None,
     slider: bool = False,
-    width: int = 250,
 ) -> alt.ConcatChart:
     """Features of each method by p-value across three thresholds, with a slider for α.
 
@@ -58,19 +58,18 @@ def plot_decisions(
 
     Parameters
     ----------
-    table : as in `decided`
+    table : as in `_decided`
     alpha : probability of a false rejection: of each test, or of any within a method if corrected
     names : feature → label
     title : claim of the chart; None: how many p-values each correction leaves
     slider : move α from 0.001 to 0.2
-    width : of a panel's plane in pixels
     """
-    rows, names = decided(table, alpha), names or {}
+    rows, names = _decided(table, alpha), names or {}
     rows["name"] = [str(names.get(name, name)) for name in rows.feature]
     low = max(_LEAST, min(rows.p.min(), (_SMALLEST if slider else alpha) / rows.m.max()) / 1.2)
     most, rows["x"] = int(rows.m.max()), rows.p.clip(lower=low)
     axes = ("p (two-sided, log scale)", "")
-    plane = Frame.over([low, 1], [1, most], axes, size=(width, _ROW * most), log=(True, False))
+    plane = Frame.over([low, 1], [1, most], axes, size=(_WIDE, _ROW * most), log=(True, False))
     bind = (
         {"bind": alt.binding_range(min=_SMALLEST, max=0.2, step=0.001, name="α ")} if slider else {}
     )
@@ -97,7 +96,7 @@ def plot_decisions(
     ]
     chart = chart.add_params(param)
     return framed(
-        chart, claim if title is None else title, words, notes, width=len(methods) * (width + 200)
+        chart, claim if title is None else title, words, notes, width=len(methods) * (_WIDE + 200)
     )
 
 

@@ -21,9 +21,9 @@ from .frame import (
     Layer,
     Size,
     checked,
+    dots,
     framed,
     legend,
-    moving_point,
     told_apart,
 )
 
@@ -33,12 +33,7 @@ _OUTCOME, _NAME, _BAR, _NUMBERS = 62, 18, 16, 96  # px of plot_bars
 
 
 def plot_divergences(
-    values: pd.DataFrame,
-    *,
-    title: str = "",
-    x_title: str = "t",
-    columns: int = 3,
-    size: Size = (235, 105),
+    values: pd.DataFrame, *, title: str = "", size: Size = (235, 105)
 ) -> alt.ConcatChart:
     """Panel of each divergence with a line for each path; infinite values run along the upper edge.
 
@@ -47,20 +42,18 @@ def plot_divergences(
     Parameters
     ----------
     values : divergence (name with unit), path (at most 4), t in [0, 1], value (may be infinite)
-    columns : panels in a row; size : of a panel's plane in pixels
+    size : of a panel's plane in pixels
     """
     rows = _sorted(values)
     paths = list(dict.fromkeys(rows["path"]))
     look: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
     panels, words = [], []
     for name, own in rows.groupby("divergence", sort=False):
-        panel = alt.layer(*_layers(own, paths, axes=x_title)).properties(
-            width=size[0], height=size[1]
-        )
+        panel = alt.layer(*_layers(own, paths, axes="t")).properties(width=size[0], height=size[1])
         panels.append(panel.properties(title=alt.TitleParams(str(name), **look)))
         words.append(_words(str(name), own))
-    chart = alt.concat(*panels, columns=columns, spacing={"row": 12, "column": 24})
-    return framed(chart, title, words, width=columns * (size[0] + 60))
+    chart = alt.concat(*panels, columns=3, spacing={"row": 12, "column": 24})
+    return framed(chart, title, words, width=3 * (size[0] + 60))
 
 
 def plot_trace(
@@ -71,7 +64,9 @@ def plot_trace(
     layers = _layers(rows, list(dict.fromkeys(rows["path"])), named=True)
     at = pd.DataFrame({"t": [point[0]], "value": height_of(rows["value"]).of([point[1]])})
     x, y = _axes(height_of(rows["value"]), "")
-    chart = alt.layer(*layers, moving_point(at, {"x": x, "y": y}, 150))
+    chart = alt.layer(
+        *layers, dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=150).encode(x=x, y=y)
+    )
     room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
     look: dict[str, Any] = {"view": {"stroke": None}, "padding": room, "autosize": "none"}
     return framed(chart, "", [_words(str(rows["divergence"][0]), rows)], size=size, **look)
@@ -116,7 +111,7 @@ def plot_bars(
 
 
 @dataclass(frozen=True)
-class Height:
+class _Height:
     """Vertical span of a panel, and the place of infinite values (nan: none is infinite)."""
 
     low: float
@@ -129,18 +124,18 @@ class Height:
         return np.where(np.isinf(values), self.infinite, values)
 
 
-def height_of(values: ArrayLike) -> Height:
+def height_of(values: ArrayLike) -> _Height:
     """Span of all finite values and 0, with a strip above for infinite ones.
 
     >>> height_of([0, 2.0]), height_of([0, 1.0, np.inf])
-    (Height(low=0.0, high=2.2, infinite=nan), Height(low=0.0, high=1.6, infinite=1.4))
+    (_Height(low=0.0, high=2.2, infinite=nan), _Height(low=0.0, high=1.6, infinite=1.4))
     """
     values = np.asarray(values, dtype=float)
     finite = np.r_[0.0, values[np.isfinite(values)]]
     low, top = float(finite.min()), float(finite.max()) or 1.0
     if np.isinf(values).any():
-        return Height(low, 1.6 * top, 1.4 * top)
-    return Height(low, 1.1 * top, math.nan)
+        return _Height(low, 1.6 * top, 1.4 * top)
+    return _Height(low, 1.1 * top, math.nan)
 
 
 def percent(p: float) -> str:
@@ -158,7 +153,7 @@ def _sorted(values: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[np.lexsort((rows["t"], *places))].reset_index(drop=True)
 
 
-def _axes(height: Height, title: str) -> tuple[alt.X, alt.Y]:
+def _axes(height: _Height, title: str) -> tuple[alt.X, alt.Y]:
     """Axes without numbers where there is no title."""
     top = height.high if math.isnan(height.infinite) else height.infinite / 1.4
     power = 10.0 ** math.floor(math.log10(top))

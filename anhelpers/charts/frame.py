@@ -203,6 +203,21 @@ class Frame:
                 charts.append(mark.encode(**self.channels | span))
         return charts, lines
 
+    def rings(self, systems: pd.DataFrame, name: Any = alt.Undefined, **look: Any) -> Any:
+        """Ring around each system."""
+        ring: dict[str, Any] = {"shape": "circle", "filled": False, "strokeWidth": 2, "size": 420}
+        return dots(systems, name, **(ring | look)).encode(**self.channels)
+
+    def plus(self) -> alt.Chart:
+        """Plus at (0, 0)."""
+        zero = Layer(pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]}))
+        look = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200}
+        return zero.mark_point(**look, opacity=1).encode(**self.channels)
+
+    def moving_point(self, at: pd.DataFrame) -> alt.Chart:
+        """Large mark named ``bxpoint``, which a widget's script moves."""
+        return dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=320).encode(**self.channels)
+
     def thinned(self, path: np.ndarray, series: ArrayLike | None = None, most: int = 4000) -> Any:
         """(n,) bool of (n, 2) pixels: vertices whose lines look like all, at most about `most`.
 
@@ -465,6 +480,7 @@ def system_marks(
     own: Sequence[str] = (),
     kinds: Iterable[str] | None = None,
     offset: float | None = 6,
+    name: Any = alt.Undefined,
 ) -> alt.Chart:
     """Mark for each system, with a legend of categories and all numbers in tooltips.
 
@@ -481,34 +497,16 @@ def system_marks(
         heavy["size"] = alt.Size("area:Q", scale=None)
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in _DETAILS]
     tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
-    looks = category_channels(systems["category"] if kinds is None else kinds, offset)
+    looks = _category_channels(systems["category"] if kinds is None else kinds, offset)
     aside = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
     systems = systems.iloc[np.lexsort((~aside, mine))]  # uncounted systems lie below
-    return dots(systems).encode(**channels, **looks, **heavy, tooltip=tooltip)
+    return dots(systems, name).encode(**channels, **looks, **heavy, tooltip=tooltip)
 
 
-def category_channels(categories: Iterable[str], offset: float | None = 6) -> dict[str, Any]:
+def _category_channels(categories: Iterable[str], offset: float | None = 6) -> dict[str, Any]:
     """Shape and fill by category, with a legend of those given unless `offset` is None."""
     given = set(categories)
     looks = {c: look for c, look in CATEGORIES.items() if c in given}
     above = None if offset is None else legend(symbolSize=160, columnPadding=18, offset=offset)
     shape, fill = ([look[k] for look in looks.values()] for k in (0, 1))
     return told_apart("category", looks, above, shape=shape, fill=fill)
-
-
-def rings(systems: pd.DataFrame, channels: dict, name: Any = alt.Undefined, **look: Any) -> Any:
-    """Ring around each system."""
-    ring: dict[str, Any] = {"shape": "circle", "filled": False, "strokeWidth": 2, "size": 420}
-    return dots(systems, name, **(ring | look)).encode(x=channels["x"], y=channels["y"])
-
-
-def plus(channels: dict) -> alt.Chart:
-    """Plus at (0, 0)."""
-    zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
-    look = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200}
-    return Layer(zero).mark_point(**look, opacity=1).encode(x=channels["x"], y=channels["y"])
-
-
-def moving_point(at: pd.DataFrame, channels: dict, size: int = 320) -> alt.Chart:
-    """Large mark named ``bxpoint``, which a widget's script moves."""
-    return dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=size).encode(**channels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import altair as alt
 import numpy as np
@@ -24,13 +24,14 @@ _GAPS = (
     104,
     140,
 )  # px from a mark to its label; the last three for bold labels only
+Rule = tuple[str, float, str]  # "x" or "y", value, label
 _ALIGN = {1: "left", 0: "center", -1: "right"}
 _NOTHING = np.empty((0, 2))
 _HALO = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoin": "round"}
 
 
 @dataclass(frozen=True)
-class Label:
+class _Label:
     """Text at a place on the plane, in pixels from its left and top.
 
     Parameters
@@ -61,7 +62,7 @@ class Label:
     def outline(self) -> np.ndarray:
         """(n, 2) points around a text of one line."""
         left, top, right, low = self.box
-        return densely(
+        return _densely(
             np.array([[left, top], [right, top], [right, low], [left, low], [left, top]])
         )
 
@@ -72,7 +73,7 @@ def width(text: str, bold: bool = False) -> float:
     return FONT * units * (1.08 if bold else 1)
 
 
-def densely(line: np.ndarray) -> np.ndarray:
+def _densely(line: np.ndarray) -> np.ndarray:
     """Points at most 8 px apart along a polyline of (n, 2) pixels."""
     at = np.r_[0.0, np.cumsum(np.hypot(*np.diff(line, axis=0).T))]
     where = np.linspace(0, at[-1], int(at[-1] // 8) + 2)
@@ -80,12 +81,12 @@ def densely(line: np.ndarray) -> np.ndarray:
 
 
 def _best(
-    places: Iterable[Label],
+    places: Iterable[_Label],
     size: Size,
-    cost: Callable[[Label], float],
+    cost: Callable[[_Label], float],
     boxes: Sequence[np.ndarray] = (),
     edge: float = FONT / 2,
-) -> Label | None:
+) -> _Label | None:
     """Cheapest place, inside the plane (but for `edge` px at the top and right) and over no box."""
     least, best, taken = math.inf, None, np.reshape(boxes, (-1, 4))
     for place in places:
@@ -115,7 +116,7 @@ def place_labels(
     *,
     bold: Sequence[bool] | None = None,
     inks: Sequence[str] | None = None,
-) -> list[Label | None]:
+) -> list[_Label | None]:
     """Place each label in turn at one of 8 sides × 3 distances of its point; None if there is no room.
 
     Parameters
@@ -125,15 +126,15 @@ def place_labels(
     lines : (V, 2) pixels of polylines to avoid
     bold : labels that may move farther away, on a leader line
     """
-    blocked = np.concatenate([points, *map(densely, lines)])
+    blocked = np.concatenate([points, *map(_densely, lines)])
     boxes: list[np.ndarray] = []
-    placed: list[Label | None] = []
+    placed: list[_Label | None] = []
     for i, (mark, text) in enumerate(zip(points, texts, strict=True)):
         heavy = bool(bold is not None and bold[i])
         others = points[np.hypot(*(points - mark).T) > 2]
 
         def cost(
-            place: Label,
+            place: _Label,
             mark: np.ndarray = mark,
             others: np.ndarray = others,
             blocked: np.ndarray = blocked,
@@ -141,7 +142,7 @@ def place_labels(
             if _inside(place.box, others, 4):
                 return math.inf
             own = math.hypot(place.x - mark[0], place.y - mark[1])
-            leader = densely(np.array([mark, (place.x, place.y)]))
+            leader = _densely(np.array([mark, (place.x, place.y)]))
             wrong = _away(place.box, others).min(initial=99) < _GAPS[0]
             wrong |= np.hypot(*(leader[:, None] - others[None]).T).min(initial=99) < 7
             wrong |= any(_inside(box, leader) for box in boxes)
@@ -150,7 +151,7 @@ def place_labels(
             return 0.05 * own + _inside(place.box, blocked, 5) + 20 * wrong
 
         around = [
-            Label(
+            _Label(
                 text,
                 float(mark[0] + dx * gap / math.hypot(dx, dy)),
                 float(mark[1] + dy * (gap / math.hypot(dx, dy) + 0.3 * FONT)),
@@ -167,7 +168,7 @@ def place_labels(
         if best:
             boxes.append(best.box)
             if best.led:
-                leader = densely(np.array([best.led, (best.x, best.y)]))
+                leader = _densely(np.array([best.led, (best.x, best.y)]))
                 blocked = np.concatenate([blocked, leader])
     return placed
 
@@ -199,14 +200,9 @@ def label_layers(
 
 
 def drawn_labels(
-    labels: Sequence[Label], plane: Frame, name: str = "", above: str = ""
+    labels: Sequence[_Label], plane: Frame, name: str = ""
 ) -> tuple[list[alt.Chart], list[alt.Chart]]:
-    """Layers of leader lines, in grey or named and in the labels' inks, and of texts with a halo.
-
-    Parameters
-    ----------
-    above : heading of the labels beside the plane
-    """
+    """Layers of leader lines, in grey or named and in the labels' inks, and of texts with a halo."""
     led = [label for label in labels if label.led]
     leaders = []
     if led:
@@ -222,17 +218,12 @@ def drawn_labels(
         ink = alt.Color("ink:N", scale=None)
         to = {"x2": alt.X2("to_x:Q"), "y2": alt.Y2("to_y:Q")}
         leaders.append(mark.encode(**plane.channels, **to, color=ink))
-    beside = [label for label in labels if label.beside]
     layers = _texts([label for label in labels if not label.beside], plane, **_HALO)
     layers += _texts(labels, plane)
-    if above and beside:
-        y = min(label.y - LINE_HEIGHT * label.text.count("\n") / 2 for label in beside)
-        head = replace(beside[0], text=above, y=y - 1.2 * LINE_HEIGHT, ink=QUIET)
-        layers += _texts([head], plane, fontStyle="italic")
     return leaders, layers
 
 
-def _texts(labels: Sequence[Label], plane: Frame, **look: object) -> list[alt.Chart]:
+def _texts(labels: Sequence[_Label], plane: Frame, **look: object) -> list[alt.Chart]:
     """Layer for each alignment and weight."""
     layers = []
     for align, bold in sorted({(label.align, label.bold) for label in labels}):
@@ -254,16 +245,16 @@ def name_lines(
     paths: Sequence[np.ndarray],
     size: Size,
     obstacles: Sequence[np.ndarray] = (),
-) -> list[Label]:
+) -> list[_Label]:
     """Name each line in the plane, where it is nearer to it than to others, else beside the plane.
 
     Parameters
     ----------
     paths : n polylines, (V_i, 2) finite pixels; obstacles : more polylines to avoid
     """
-    dense = [densely(path) for path in paths]
-    blocked = np.concatenate([_NOTHING, *map(densely, obstacles)])
-    labels: dict[int, Label] = {}
+    dense = [_densely(path) for path in paths]
+    blocked = np.concatenate([_NOTHING, *map(_densely, obstacles)])
+    labels: dict[int, _Label] = {}
     for i, (name, own) in enumerate(zip(names, dense, strict=True)):
         others = np.concatenate([_NOTHING, *dense[:i], *dense[i + 1 :]])
         alone = np.hypot(*(others - own[-1]).T).min(initial=99) >= 6
@@ -272,7 +263,7 @@ def name_lines(
         taken = np.concatenate([blocked, *(label.outline for label in labels.values())])
 
         def cost(
-            place: Label,
+            place: _Label,
             own: np.ndarray = own,
             others: np.ndarray = others,
             taken: np.ndarray = taken,
@@ -284,7 +275,7 @@ def name_lines(
             return math.inf if clear < 6 else -clear - 12 * (abs(place.x - end) < 10)
 
         along = [
-            Label(name, x + 9 * dx, y + 15 * dy, _ALIGN[dx], ink=INKS[i])
+            _Label(name, x + 9 * dx, y + 15 * dy, _ALIGN[dx], ink=INKS[i])
             for x, y in own[::-2].tolist()
             for dx, dy in _SIDES
         ]
@@ -295,19 +286,19 @@ def name_lines(
     before = [paths[i][max(0, len(paths[i]) - 1 - len(paths[i]) // 20), 1] for i in rest]
     order = sorted(range(len(rest)), key=lambda k: (round(paths[rest[k]][-1, 1]), before[k]))
     heights = [LINE_HEIGHT * (texts[k].count("\n") + 1) for k in order]
-    levels = spread([paths[rest[k]][-1, 1] for k in order], heights, size[1])
+    levels = _spread([paths[rest[k]][-1, 1] for k in order], heights, size[1])
     for k, level in zip(order, levels.tolist(), strict=True):
         x, y = paths[rest[k]][-1].tolist()
-        labels[rest[k]] = Label(
+        labels[rest[k]] = _Label(
             texts[k], size[0] + 26.0, level, ink=INKS[rest[k]], led=(x, y), beside=True
         )
     return [labels[i] for i in range(len(names))]
 
 
-def spread(at: ArrayLike, heights: ArrayLike, most: float) -> np.ndarray:
+def _spread(at: ArrayLike, heights: ArrayLike, most: float) -> np.ndarray:
     """Centres of boxes in the given order, near (n,) wanted ones, without overlap and within [0, most].
 
-    >>> spread([10, 10, 90], [20, 20, 20], 100).tolist()
+    >>> _spread([10, 10, 90], [20, 20, 20], 100).tolist()
     [10.0, 30.0, 90.0]
     """
     at, heights = np.asarray(at, dtype=float), np.asarray(heights, dtype=float)
@@ -320,9 +311,31 @@ def spread(at: ArrayLike, heights: ArrayLike, most: float) -> np.ndarray:
     return np.clip((down + up) / 2, low, max(low, high)) + offset
 
 
-def rule_label(
+def rule_layers(
+    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Frame
+) -> tuple[list[alt.Chart], list[np.ndarray]]:
+    """Dashed lines across the plane with labels, and (V, 2) pixels of both."""
+    layers, labels, (wide, high) = [], [], plane.size
+    fields = dict(zip("xy", plane.fields, strict=True))
+    at = [plane.pixels([v if a == "x" else 1.0], [v if a == "y" else 1.0])[0] for a, v, _ in rules]
+    drawn = [
+        np.array([[x, 0], [x, high]] if axis == "x" else [[0, y], [wide, y]])
+        for (x, y), (axis, _, _) in zip(at, rules, strict=True)
+    ]
+    outlines: list[np.ndarray] = []
+    for k, (axis, value, text) in enumerate(rules):
+        rule = Layer(pd.DataFrame({fields[axis]: [value]}))
+        mark = rule.mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
+        layers.append(mark.encode(**{axis: plane.channels[axis]}))
+        others = [*paths, *drawn[:k], *drawn[k + 1 :], *outlines]
+        labels.append(_rule_label(text, axis, at[k], plane.size, others))
+        outlines.append(labels[-1].outline)
+    return [*layers, *drawn_labels(labels, plane)[1]], [*drawn, *outlines]
+
+
+def _rule_label(
     text: str, axis: str, at: np.ndarray, size: Size, paths: Sequence[np.ndarray]
-) -> Label:
+) -> _Label:
     """Label of a line across the plane, where it covers least.
 
     Parameters
@@ -333,15 +346,15 @@ def rule_label(
     if axis == "y":
         ends = ((wide - 6, "right"), (6, "left"), (wide / 2, "center"))
         places = [
-            Label(text, end, y + dy, align, ink=QUIET) for end, align in ends for dy in (-11, 12)
+            _Label(text, end, y + dy, align, ink=QUIET) for end, align in ends for dy in (-11, 12)
         ]
     else:
         sides = ((x + 7, "left"), (x - 7, "right"))
         places = [
-            Label(text, side, level, align, ink=QUIET)
+            _Label(text, side, level, align, ink=QUIET)
             for level in (12, high - 14, high / 2)
             for side, align in sides
         ]
-    blocked = np.concatenate([_NOTHING, *map(densely, paths)])
+    blocked = np.concatenate([_NOTHING, *map(_densely, paths)])
     best = _best(places, size, lambda place: float(_inside(place.box, blocked, 3)), edge=0)
     return best or places[0]

@@ -12,7 +12,6 @@ from .. import checks
 from .frame import (
     COLOURS,
     DASHES,
-    QUIET,
     SHAPES,
     Frame,
     Layer,
@@ -23,9 +22,7 @@ from .frame import (
     tip,
     told_apart,
 )
-from .labels import drawn_labels, name_lines, rule_label
-
-_Rule = tuple[str, float, str]
+from .labels import Rule, drawn_labels, name_lines, rule_layers
 
 
 def plot_lines(
@@ -36,7 +33,7 @@ def plot_lines(
     y_title: str,
     title: str = "",
     log: str = "",
-    rules: Sequence[_Rule] = (),
+    rules: Sequence[Rule] = (),
     size: Size = (620, 420),
 ) -> alt.LayerChart:
     """Line of each series, named at its end, and points with intervals in the same colours.
@@ -117,28 +114,6 @@ def _series(table: pd.DataFrame | None, needed: list[str]) -> pd.DataFrame:
     checked(table, ["x", "y"], name="series", least=0)
     rows = checked(table, needed, ["x", "y", *ends], name="series", least=0)
     return rows[["series", "x", "y", *ends]].astype({"series": str})
-
-
-def rule_layers(
-    rules: Sequence[_Rule], paths: Sequence[np.ndarray], plane: Frame
-) -> tuple[list[alt.Chart], list[np.ndarray]]:
-    """Dashed lines across the plane with labels, and (V, 2) pixels of both."""
-    layers, labels, (wide, high) = [], [], plane.size
-    fields = dict(zip("xy", plane.fields, strict=True))
-    at = [plane.pixels([v if a == "x" else 1.0], [v if a == "y" else 1.0])[0] for a, v, _ in rules]
-    drawn = [
-        np.array([[x, 0], [x, high]] if axis == "x" else [[0, y], [wide, y]])
-        for (x, y), (axis, _, _) in zip(at, rules, strict=True)
-    ]
-    outlines: list[np.ndarray] = []
-    for k, (axis, value, text) in enumerate(rules):
-        rule = Layer(pd.DataFrame({fields[axis]: [value]}))
-        mark = rule.mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
-        layers.append(mark.encode(**{axis: plane.channels[axis]}))
-        others = [*paths, *drawn[:k], *drawn[k + 1 :], *outlines]
-        labels.append(rule_label(text, axis, at[k], plane.size, others))
-        outlines.append(labels[-1].outline)
-    return [*layers, *drawn_labels(labels, plane)[1]], [*drawn, *outlines]
 
 
 def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[str]:

@@ -32,14 +32,11 @@ from .frame import (
     framed,
     not_drawn,
     number,
-    plus,
-    rings,
     system_marks,
     systems_text,
     tip,
 )
-from .labels import label_layers
-from .lines import rule_layers
+from .labels import label_layers, rule_layers
 
 _CROWD = 9  # systems; washes of more ellipses would add up and hide their outlines
 _ELLIPSE = ["naturalness_se", "accuracy_se", "correlation"]
@@ -157,10 +154,10 @@ def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], 
         layers, lines = [*layers, *bars], [*lines, *ends]
     zero = pd.DataFrame({"label": [panel.origin], "naturalness": [0.0], "accuracy": [0.0]})
     if panel.origin and plane.holds(zero).all():
-        layers, marks = [*layers, plus(plane.channels)], pd.concat([marks, zero])
+        layers, marks = [*layers, plane.plus()], pd.concat([marks, zero])
     leaders, texts, unnamed = label_layers(shown.assign(bold=best | mine), plane, lines, marks)
     ringed = [
-        rings(shown[some], plane.channels, size=size)
+        plane.rings(shown[some], size=size)
         for some, size in ((best & ~mine, 420), (best & mine, 900))
         if some.any()
     ]

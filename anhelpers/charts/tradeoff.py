@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import altair as alt
@@ -22,16 +21,13 @@ from .frame import (
     Look,
     Ranges,
     axis_ranges,
-    category_channels,
     checked,
     checked_systems,
     dots,
     framed,
-    moving_point,
     not_drawn,
     number,
-    plus,
-    rings,
+    system_marks,
     tip,
 )
 from .labels import label_layers, width
@@ -49,7 +45,6 @@ _GAP, _LINE, _HEAD = 4, 50, 34  # px between words, of a line of words, of the n
 def plot_tradeoff(
     curve: ExactCurve,
     *,
-    at: Sequence[float] = (),
     point: float | None = None,
     **look: Unpack[Look],
 ) -> alt.LayerChart:
@@ -59,7 +54,6 @@ def plot_tradeoff(
     ----------
     curve : ExactCurve
         From `exact.solve_curve`.
-    at : values of N to mark and label, between the ends of the curve
     point : an N with the large mark named ``bxpoint``, which the tradeoff explorer moves
     **look : title, axis titles, ranges, size
         As in `frame.Look`; the x axis names the divergence.
@@ -89,18 +83,13 @@ def plot_tradeoff(
         path.encode(**plane.channels, order="naturalness:Q"),
         dots(corners, "vertices", size=60, fill=LINE).encode(**plane.channels, tooltip=tips),
     ]
-    at = [between_ends(n, curve.naturalness) for n in at]
-    marked = rows(at, label=[f"N = {n + 0.0:.3g}".replace("-", "−") for n in at])
-    if at:
-        layers.append(dots(marked, "marked", size=110, fill=LINE).encode(**plane.channels))
     ends = rows(curve.naturalness[:1], label="no tradeoff")
     if len(line) > 1:
         ends = rows(curve.naturalness[[0, -1]], label=["most accurate", "most natural"])
-    ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]
-    leaders, texts, _ = label_layers(pd.concat([marked, ends]), plane, [plane.at(line)])
+    leaders, texts, _ = label_layers(ends, plane, [plane.at(line)])
     layers = [*leaders, *layers, *texts]
     if point is not None:
-        layers.append(moving_point(rows([between_ends(point, curve.naturalness)]), plane.channels))
+        layers.append(plane.moving_point(rows([between_ends(point, curve.naturalness)])))
     n, a = (values.round(9) + 0.0 for values in (curve.naturalness, curve.accuracy))
     kind = (
         f"{len(n)} vertices"
@@ -169,17 +158,17 @@ def plot_moves(
     moved = systems[(now.to_numpy() != start.to_numpy()).any(axis=1) | movable]
     at = {"x": plane.on("x", "naturalness_start"), "y": plane.on("y", "accuracy_start")}
     to = {"x2": alt.X2("naturalness:Q"), "y2": alt.Y2("accuracy:Q")}
-    layers = [plus(axes)]
+    layers = [plane.plus()]
     if len(moved):
         trace = Layer(moved, name="bxtrace").mark_rule(
             color=QUIET, strokeWidth=2, strokeDash=[5, 3]
         )
-        layers += [trace.encode(**at, **to), rings(moved, at, "bxstart", stroke=QUIET, size=50)]
-    looks, tips = category_channels(systems["category"]), map(tip, _PENALTIES)
-    marks = dots(systems, "bxsystem").encode(
-        **axes, **looks, tooltip=["system:N", "category:N", *tips]
-    )
-    layers += [rings(systems[best | movable], axes, "bxring"), marks]
+        layers += [
+            trace.encode(**at, **to),
+            plane.rings(moved, "bxstart", stroke=QUIET, size=50).encode(**at),
+        ]
+    marks = system_marks(systems, axes, [*map(tip, _PENALTIES)], name="bxsystem")
+    layers += [plane.rings(systems[best | movable], "bxring"), marks]
     if movable:
         leader = Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
         text = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle"}
@@ -229,9 +218,7 @@ def zoom(worst: float, low: float) -> float:
     return float(factor)
 
 
-def plot_words(
-    words: pd.DataFrame, *, title: str = "", unit: str = "nats", size: int = 760
-) -> alt.LayerChart:
+def plot_words(words: pd.DataFrame, *, title: str = "", size: int = 760) -> alt.LayerChart:
     """Texts with their scores, and each word on the colour of its part: blue above 0, orange below.
 
     Parameters
@@ -259,7 +246,7 @@ def plot_words(
         .agg(value=("value", "sum"), top=("top", "min"))
         .reset_index()
     )
-    heads["label"] = heads["text"] + ": " + heads["value"].map(_signed) + f" {unit}"
+    heads["label"] = heads["text"] + ": " + heads["value"].map(_signed) + " nats"
     heads = heads.assign(left=0.0, at=heads["top"] - _HEAD / 2)
     across, down = [0, max(float(size), rows["right"].max())], [float(rows["top"].max()) + _LINE, 0]
     scales = [alt.Scale(domain=d, nice=False, zero=False) for d in (across, down)]
@@ -278,7 +265,7 @@ def plot_words(
         base.mark_text(**look, color="#333333").encode(x=middle, y=low, text="number:N"),
         head.encode(x=x, y=at, text="label:N"),
     )
-    notes = [f"Below each word its {unit}: + and blue raise the score, − and orange lower it."]
+    notes = ["Below each word its nats: + and blue raise the score, − and orange lower it."]
     parts = []
     for label, (_, own) in zip(heads["label"], rows.groupby("text", sort=False), strict=True):
         both = zip(own["shown"], own["number"], strict=True)

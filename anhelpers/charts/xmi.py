@@ -46,6 +46,8 @@ _PARTS = {
 _ORDERS = ("xmi", "h_lm", "h_mt", "bleu", "name", "given")
 _ENDS = ["xmi_low", "xmi_high", "h_lm_low", "h_lm_high"]
 _ALL = "all directions"
+_UNIT = "Bits per sentence"
+_WIDE = 560  # px
 _ROUNDING = (0.02, 0.01)  # bits, and share of H_LM, by which rounded numbers may miss their sum
 _TITLES = (
     "XMI (bits per sentence; higher: the source saves more)",
@@ -62,7 +64,7 @@ def language_label(code: str) -> str:
     return NAMES.get(code, code)
 
 
-def directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
+def _directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
     """Directions with these numbers, and src, trg, label, reverse, side, other.
 
     Parameters
@@ -75,7 +77,7 @@ def directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
     English", or "all directions" where none is shared; other : the language that is not shared.
 
     >>> frame = pd.DataFrame({"direction": ["en-fi", "fi-en"], "xmi": [98.0, 92.1]})
-    >>> directions(frame, ["xmi"])[["label", "side", "reverse"]].iloc[0].tolist()
+    >>> _directions(frame, ["xmi"])[["label", "side", "reverse"]].iloc[0].tolist()
     ['English → Finnish', 'out of English', 'fi-en']
     """
     rows = checked(table, numbers, [*numbers, "bleu", *_ENDS], name="direction")
@@ -103,8 +105,8 @@ def directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
 
 
 def _split(table: pd.DataFrame) -> pd.DataFrame:
-    """`directions` whose XMI is H_LM − H_MT within rounding."""
-    rows = directions(table, ["h_lm", "h_mt", "xmi"])
+    """`_directions` whose XMI is H_LM − H_MT within rounding."""
+    rows = _directions(table, ["h_lm", "h_mt", "xmi"])
     away = (rows["h_lm"] - rows["h_mt"] - rows["xmi"]).abs()
     if (wrong := rows[away > _ROUNDING[0] + _ROUNDING[1] * rows["h_lm"]]).size:
         d, h_lm, h_mt, xmi = wrong[["direction", "h_lm", "h_mt", "xmi"]].iloc[0]
@@ -118,8 +120,6 @@ def plot_xmi_bars(
     order: str = "xmi",
     paired: bool = True,
     title: str = "",
-    unit: str = "Bits per sentence",
-    size: Size = (560, 21),
 ) -> alt.LayerChart:
     """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
 
@@ -133,17 +133,16 @@ def plot_xmi_bars(
     order : "xmi", "bleu" (largest first), "h_lm", "h_mt" (smallest first), "name" or "given"; of
         paired directions, by their mean
     paired : draw a direction beside its reverse
-    size : (width of the longest bar, height of a row) in pixels
 
     Raises
     ------
     DataError for infinite numbers, and for an XMI that is not H_LM − H_MT within rounding.
     """
     rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"), paired)
-    layers, high, digits = _bars(rows, unit, size)
+    layers, high, digits = _bars(rows, (560, 21))
     notes = [*_notes(rows), *not_drawn(table, rows, name="direction")]
-    words = [f"{unit}, H_LM = XMI + H_MT", *_words(rows, digits)]
-    look: dict[str, Any] = {"size": (size[0], high), "width": size[0] + 200}
+    words = [f"{_UNIT}, H_LM = XMI + H_MT", *_words(rows, digits)]
+    look: dict[str, Any] = {"size": (560, high), "width": 760}
     return framed(alt.layer(*layers), title, words, notes, view={"stroke": None}, **look)
 
 
@@ -152,14 +151,12 @@ def plot_direction(
     start: str | None = None,
     *,
     title: str = "",
-    unit: str = "Bits per sentence",
-    size: Size = (420, 24),
 ) -> alt.LayerChart:
     """Bars of a direction chosen from a list, of its reverse and of the means of their sides.
 
     Parameters
     ----------
-    table, unit, size : as for `plot_xmi_bars`
+    table : as for `plot_xmi_bars`
     start : direction shown first and in print, by default that with the largest XMI
     """
     rows = _split(table)
@@ -178,15 +175,15 @@ def plot_direction(
     labels = [known[name]["label"] for name in names]
     bind = alt.binding_select(options=names, labels=labels, name="direction ")
     chosen = alt.param("direction", value=start, bind=bind)
-    layers, high, digits = _bars(pd.DataFrame(parts), unit, size)
+    layers, high, digits = _bars(pd.DataFrame(parts), (420, 24))
     layers = [
         layer.transform_filter(alt.datum.chosen == chosen) if "chosen" in layer.data else layer
         for layer in layers
     ]
     chart = alt.layer(*layers).add_params(chosen)
     notes = [*_notes(rows), *not_drawn(table, rows, name="direction")]
-    words = [f"{unit}, H_LM = XMI + H_MT", *_words(rows, digits)]
-    look: dict[str, Any] = {"size": (size[0], high), "width": size[0] + 200}
+    words = [f"{_UNIT}, H_LM = XMI + H_MT", *_words(rows, digits)]
+    look: dict[str, Any] = {"size": (420, high), "width": 620}
     return framed(chart, title, words, notes, view={"stroke": None}, **look)
 
 
@@ -195,8 +192,6 @@ def plot_pieces(
     *,
     parts: Sequence[str] = (),
     title: str = "",
-    unit: str = "Bits per sentence",
-    size: Size = (560, 30),
 ) -> alt.LayerChart:
     """Horizontal bar of each name, its pieces laid end to end, each with its length where it fits.
 
@@ -204,7 +199,6 @@ def plot_pieces(
     ----------
     pieces : bar, part (at most 4), value ≥ 0, in order; optional start of the first piece of a bar
     parts : those with the first colours
-    size : (width of the plane, height of a bar) in pixels
     """
     rows = checked(pieces, ["part", "value"], ["value", "start"], name="bar")
     start = rows["start"].fillna(0.0) if "start" in rows else pd.Series(0.0, rows.index)
@@ -215,7 +209,7 @@ def plot_pieces(
     names, bars = dict.fromkeys([*parts, *rows["part"]]), list(dict.fromkeys(rows["bar"]))
     most = float(rows["to"].max()) or 1.0
     rows["text"] = [number(value, _digits(most)) for value in rows["value"]]
-    x = _lengths(unit, 0, most, size[0])
+    x = _lengths(_UNIT, 0, most, _WIDE)
     axis = alt.Axis(
         title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
     )
@@ -225,15 +219,15 @@ def plot_pieces(
     drawn = mark.encode(x=x, x2="to:Q", y=y, tooltip=tips, **_colours("part", names, _FILLS))
     inks = dict(zip(names, _FILLS.values(), strict=False))
     middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
-    room = [_fits(t, v, size[0] / most) for t, v in zip(rows["text"], rows["value"], strict=True)]
+    room = [_fits(t, v, _WIDE / most) for t, v in zip(rows["text"], rows["value"], strict=True)]
     texts = _text(middle[room], "texts", x.copy(), y)
     texts.encoding.x.shorthand = "middle:Q"
     words = [
         f"{bar}: " + ", ".join(f"{p} {t}" for p, t in zip(own["part"], own["text"], strict=True))
         for bar, own in rows.groupby("bar", sort=False)
     ]
-    look: dict[str, Any] = {"size": (size[0], size[1] * len(bars)), "width": size[0] + 120}
-    return framed(alt.layer(drawn, texts), title, [unit, *words], view={"stroke": None}, **look)
+    look: dict[str, Any] = {"size": (_WIDE, 30 * len(bars)), "width": _WIDE + 120}
+    return framed(alt.layer(drawn, texts), title, [_UNIT, *words], view={"stroke": None}, **look)
 
 
 def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
@@ -276,14 +270,14 @@ def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
     return frame.assign(place=np.arange(len(frame)) + gap * new)
 
 
-def _bars(rows: pd.DataFrame, unit: str, size: Size) -> tuple[list[Any], float, int]:
+def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
     """Layers of bars with intervals and texts; their height in pixels; decimals."""
     ends = [c for c in _ENDS if c in rows]
     numbers = rows[["xmi", "h_lm", "h_mt", *ends]].to_numpy(dtype=float)
     least, most = min(0.0, float(np.nanmin(numbers))), float(np.nanmax(numbers))
     most = most if most - least > 1e-9 else 1.0
     per_bit, digits, high = size[0] / (most - least), _digits(most), float(rows["place"].max() + 1)
-    x = _lengths(f"{unit}: XMI + H_MT = H_LM, the whole bar", least, most, size[0])
+    x = _lengths(f"{_UNIT}: XMI + H_MT = H_LM, the whole bar", least, most, size[0])
     y = alt.Y("place:Q", scale=alt.Scale(domain=[0, high], reverse=True, nice=False), axis=None)
 
     def on(channel: Any, column: str) -> Any:
@@ -374,10 +368,8 @@ def _words(rows: pd.DataFrame, digits: int) -> list[str]:
 def plot_xmi_bleu(
     table: pd.DataFrame,
     *,
-    lines: bool = True,
     named: Sequence[str] = (),
     title: str = "",
-    size: Size = (680, 500),
 ) -> alt.LayerChart:
     """XMI (x) against BLEU (y): a point for each direction, a colour and shape for each side.
 
@@ -387,10 +379,9 @@ def plot_xmi_bleu(
     ----------
     table : direction, xmi, bleu; src and trg where names have another form than "en-fi"; optional
         xmi_low, xmi_high
-    lines : draw the least-squares line of BLEU on XMI of each side with at least 3 directions
     named : directions in bold, placed first
     """
-    rows = directions(table, ["xmi", "bleu"])
+    rows = _directions(table, ["xmi", "bleu"])
     for name in named:
         checks.one_of(name, rows["direction"], "direction")
     rows = rows.assign(x=rows["xmi"], y=rows["bleu"], bold=rows["direction"].isin(list(named)))
@@ -400,11 +391,11 @@ def plot_xmi_bleu(
     known = {"xmi_low", "xmi_high"} <= {*rows}
     sure = rows.dropna(subset=["xmi_low", "xmi_high"]) if known else rows[:0]
     extent = [rows["x"], *(sure[c] for c in ("xmi_low", "xmi_high") if known)]
-    plane = Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=size)
+    plane = Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=(680, 500))
     layers, paths = [], []
     for k, name in enumerate(told.values()):
         own, rule = (frame[frame["series"] == name] for frame in (rows, sure))
-        if lines and len(own) > 2 and np.ptp(own["x"]) > 0:
+        if len(own) > 2 and np.ptp(own["x"]) > 0:
             slope, level = np.polyfit(own["x"], own["y"], 1)
             ends = np.array([own["x"].min(), own["x"].max()])
             fit = pd.DataFrame({"x": ends, "y": level + slope * ends})
@@ -434,7 +425,7 @@ def plot_xmi_bleu(
         alt.layer(*layers, points, *leaders, *texts),
         not_drawn(table, rows, name="direction"),
     )
-    return framed(chart, title, words, notes, size=size)
+    return framed(chart, title, words, notes, size=plane.size)
 
 
 def _told(side: str, rows: pd.DataFrame) -> str:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -27,6 +28,9 @@ COMMANDS = {
 }
 """Command → purpose, in the order of --help; the modules are loaded when needed."""
 
+_PLACES = {"command", "debug", "output", "out", "html", "mme", "jobs"}
+"""Options that are no parameters of a result."""
+
 _STATUS = """exit status:
   0 success; 1 a notebook failed; 2 wrong input; 70 a defect of anhelpers; 130 interrupted"""
 
@@ -37,14 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
     from ..progress import note, say
     from ..provenance import making
-    from .options import cluster, parameters
 
     if argv is None:  # a process of its own
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8")  # a table is UTF-8 in any locale
     try:
-        with making(parameters(args)), cluster():
+        named = {k: v for k, v in vars(args).items() if k not in _PLACES}
+        with making({"command": args.command} | named), _cluster():
             status = _module(args.command).run(args) or 0
             sys.stdout.flush()
             return status
@@ -57,6 +61,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.debug:
             raise
         return _report(args.command, error)
+
+
+def _cluster() -> AbstractContextManager:
+    """Share the work of models over the Dask scheduler in $ANHELPERS_SCHEDULER, if set."""
+    if not (address := os.environ.get("ANHELPERS_SCHEDULER")):
+        return nullcontext()
+    from ..scoring.cluster import connect
+
+    return connect(address)
 
 
 def _report(command: str, error: Exception) -> int:

@@ -26,8 +26,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("-k", type=int, metavar="K", help="candidates per source, for text files")
     metrics = f"accuracy {lookup.listed('accuracy')} (default: chrf)"
     add("-m", "--metric", default="chrf", metavar="METRIC", help=metrics)
-    shared.add_naturalness(parser)
-    shared.add_output(parser)
+    shared.add_options(parser, "--naturalness", "--lm", "--output")
     add("--html", metavar="FILE", help="the page (default: build/NAME.curve.html)")
 
 
@@ -41,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     model = shared.language_model(args.lm, test.trg_lang, [args.naturalness])
     naturalness = lookup.naturalness_metric(args.naturalness, test.trg_lang, model)
     study = oracle_study(test, cands, accuracy, naturalness)
-    shared.print_notes([*study.notes, shared.about_candidates(study.cands)])
+    shared.print_notes([*study.notes, f"The oracle curve is over {study.cands.summary}."])
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
     # without systems the chart's title is empty
     named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"

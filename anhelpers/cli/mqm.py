@@ -18,17 +18,17 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="ratings: .tsv or .csv, plain, .gz, .xz, .zst, .tar.gz; or a name of `anhelpers data`",
     )
-    shared.mqm_tables(parser)
-    parser.add_argument(
+    add = parser.add_argument
+    add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: that of the categories)")
+    weights = "freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)"
+    add("--weights", default="freitag2021", metavar="W", help=weights)
+    add(
         "--by",
         default="system",
         choices=["system", "rater", "doc", "domain", "segment"],
         help="one row per system and this level (default: system, with intervals)",
     )
-    shared.resampling(parser, draws=False)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)"
-    )
+    shared.add_options(parser, "--seed", "--output")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import get_terminal_size
@@ -20,11 +18,33 @@ from ..scoring import lookup
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..data import CandidateSet, TestSet
+    from ..data import TestSet
     from ..naturalness.lm import LanguageModel
     from ..naturalness.lpp import Mono
 
 _KINDS = ("LLM", "MT", "online", "human")
+_SHARED: dict[str, dict[str, object]] = {
+    "--naturalness": {
+        "default": "lpp",
+        "metavar": "METRIC",
+        "help": f"{lookup.listed('naturalness')} (default: lpp)",
+    },
+    "--lm": {
+        "default": "bundled",
+        "metavar": "MODEL",
+        "help": "language model: a folder or hub id[@revision] (default: bundled, the small one "
+        "of the language)",
+    },
+    "--mono": {
+        "nargs": "?",
+        "const": True,
+        "metavar": "FILE",
+        "help": "R, text written in the target language, a line each, for lpp-distance and for "
+        "the axis of a plane (without FILE: that of the data set or its language)",
+    },
+    "--seed": {"type": int, "default": 0, "metavar": "N", "help": "of all draws (default: 0)"},
+    "--output": {"metavar": "FILE", "help": ".csv or .parquet (default: CSV on standard output)"},
+}
 
 
 @dataclass(frozen=True)
@@ -125,71 +145,11 @@ def add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
     add("--exclude", nargs="+", metavar="SYSTEM", help="systems to leave out")
 
 
-def add_naturalness(parser: argparse.ArgumentParser) -> None:
-    """Add --naturalness and --lm."""
-    parser.add_argument(
-        "--naturalness",
-        default="lpp",
-        metavar="METRIC",
-        help=f"{lookup.listed('naturalness')} (default: lpp)",
-    )
-    add_lm(parser)
-
-
-def add_lm(parser: argparse.ArgumentParser) -> None:
-    """Add --lm."""
-    parser.add_argument(
-        "--lm",
-        metavar="MODEL",
-        default="bundled",
-        help="language model: a folder or hub id[@revision] (default: bundled, the small one of "
-        "the language)",
-    )
-
-
-def add_mono(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add --mono for R, monolingual text; `what` says how it is used."""
-    parser.add_argument(
-        "--mono",
-        nargs="?",
-        const=True,
-        metavar="FILE",
-        help=f"R, text written in the target language, a line each: {what} (without FILE: that "
-        "of the data set or its language)",
-    )
-
-
-def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add --seed."""
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of all draws (default: 0)"
-    )
-
-
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add -o of a table."""
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)"
-    )
-
-
-def mqm_tables(parser: argparse.ArgumentParser) -> None:
-    """Add --scheme and --weights."""
-    add = parser.add_argument
-    add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: that of the categories)")
-    weights = "freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)"
-    add("--weights", default="freitag2021", metavar="W", help=weights)
-
-
-def resampling(parser: argparse.ArgumentParser, draws: bool = False) -> None:
-    """Add --seed."""
-    add_seed(parser)
-
-
-def parameters(args: argparse.Namespace) -> dict[str, object]:
-    """The command and its parameters, for the origin of its results."""
-    places = {"command", "debug", "output", "out", "html", "mme", "jobs"}
-    return {"command": args.command} | {k: v for k, v in vars(args).items() if k not in places}
+def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add some of the options that several commands share."""
+    for name in names:
+        flags = ("-o", "--output") if name == "--output" else (name,)
+        parser.add_argument(*flags, **_SHARED[name])  # type: ignore[arg-type]
 
 
 def language_model(name: str, lang: str, metrics: Sequence[str]) -> LanguageModel | None:
@@ -210,22 +170,6 @@ def monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mo
         raise DataError(f"--mono: got no FILE, and R is {origin}.")
     note(f"R is {origin} ({len(texts)} texts).")
     return Mono(texts, origin)
-
-
-def cluster() -> AbstractContextManager:
-    """Share the work of models over the Dask scheduler in $ANHELPERS_SCHEDULER, if set."""
-    address = os.environ.get("ANHELPERS_SCHEDULER")
-    if not address:
-        return nullcontext()
-    from ..scoring.cluster import connect
-
-    return connect(address)
-
-
-def about_candidates(kept: CandidateSet) -> str:
-    """Describe the candidates of a curve."""
-    one = len(kept) and kept.n_candidates.max() == 1
-    return f"The oracle curve is over {kept.summary}{' (one a source: a point)' if one else ''}."
 
 
 def print_notes(notes: Iterable[str]) -> None:

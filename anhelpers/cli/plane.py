@@ -29,7 +29,7 @@ _SWAPS = 10_000
 
 
 @dataclass(frozen=True)
-class Request:
+class _Request:
     """The options of `anhelpers plane`."""
 
     texts: shared.Texts
@@ -71,10 +71,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="METRIC",
         help=f"accuracy, a panel each: {lookup.listed('accuracy')} (default: chrf)",
     )
-    shared.add_naturalness(parser)
-    shared.add_mono(parser, "drawn on the axis of naturalness, with lpp also N(Q) of AN")
+    shared.add_options(parser, "--naturalness", "--lm", "--mono", "--seed")
     add("--domain", metavar="NAME", help="only the segments of this domain")
-    shared.add_seed(parser)
     add("-o", "--out", default="build/plane", metavar="DIR", help="folder (default: build/plane)")
 
 
@@ -83,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     from ..plane import readable
     from ..report import write_report
 
-    request = Request(
+    request = _Request(
         shared.Texts.of(args),
         tuple(dict.fromkeys(args.metrics)),
         *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed),
@@ -106,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"{one.label}: {one.verdict}" if len(results) > 1 else one.verdict)
 
 
-def _read(request: Request) -> _Compared:
+def _read(request: _Request) -> _Compared:
     """Systems and candidates: those of a data set, or all outputs of -t."""
     from ..data import check, from_systems, load_candidates
     from ..scoring import check_systems
@@ -132,7 +130,7 @@ def _read(request: Request) -> _Compared:
     return _Compared(test, cands, tuple(mine))
 
 
-def _score(request: Request, compared: _Compared) -> list[PlaneResult]:
+def _score(request: _Request, compared: _Compared) -> list[PlaneResult]:
     """One result per accuracy metric, from the same draws."""
     from ..plane import outside_of
 
@@ -187,7 +185,7 @@ def _planes(
 
 
 def _result(
-    request: Request, plane: Plane, study: OracleStudy | None, before: PlaneResult | None
+    request: _Request, plane: Plane, study: OracleStudy | None, before: PlaneResult | None
 ) -> PlaneResult:
     """Tables, tests and verdict by one accuracy metric; p-values of naturalness are those of `before`."""
     import pandas as pd
@@ -213,7 +211,7 @@ def _result(
     if claim is not None:
         tables["claim"] = claim
     notes = study.notes if study else plane.notes
-    notes = (*notes, shared.about_candidates(study.cands)) if study else notes
+    notes = (*notes, f"The oracle curve is over {study.cands.summary}.") if study else notes
     doubts = [text for text in doubts if text]
     return PlaneResult(plane, curve, tables, verdict, cautions=tuple(doubts), notes=notes)
 

@@ -23,7 +23,7 @@ EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores
 
 
 @dataclass(frozen=True)
-class Request:
+class _Request:
     """The options of `anhelpers score`."""
 
     texts: shared.Texts
@@ -63,8 +63,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help=f"accuracy {lookup.listed('accuracy')}; naturalness {lookup.listed('naturalness')} "
         "(default: chrf)",
     )
-    shared.add_lm(parser)
-    shared.add_mono(parser, "lpp-distance compares with it")
+    shared.add_options(parser, "--lm", "--mono", "--output")
     add(
         "--level",
         choices=["corpus", "segment-mean", "both"],
@@ -72,7 +71,6 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="of a system's score (default: corpus)",
     )
     add("--segments", action="store_true", help="a row per segment instead of per system")
-    shared.add_output(parser)
     add("--mme", metavar="FOLDER", help="also write texts and scores as mt-metrics-eval has them")
 
 
@@ -80,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
     """Read, score, write the table."""
     from ..data import check
 
-    request = Request(
+    request = _Request(
         shared.Texts.of(args),
         tuple(dict.fromkeys(args.metrics)),
         *(args.lm, args.mono, args.level, args.segments),
@@ -90,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
     shared.write_table(_score(request, texts, args.mme), args.output)
 
 
-def _read(request: Request) -> _Texts:
+def _read(request: _Request) -> _Texts:
     from ..scoring import check_systems
 
     _, test = request.texts.read()
@@ -103,7 +101,7 @@ def _read(request: Request) -> _Texts:
     return _Texts(compared, replace(compared, refs=test.refs, systems=systems, categories=kinds))
 
 
-def _score(request: Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
+def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     """A row per system and metric, or per segment."""
     import pandas as pd
 

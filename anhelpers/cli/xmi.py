@@ -19,7 +19,7 @@ EXAMPLE = "anhelpers xmi --mt mt.txt --lm lm.txt -o xmi.csv"
 
 
 @dataclass(frozen=True)
-class Request:
+class _Request:
     """The options of `anhelpers xmi`."""
 
     mt: str
@@ -50,15 +50,14 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("-l", "--language-pair", metavar="LP", help="codes of multilingual models, such as de-en")
     add("--per-char", action="store_true", help="bits per character, for different tokenizers")
     add("--docs", metavar="FILE", help="a document per line, to resample documents")
-    shared.add_seed(parser)
-    shared.add_output(parser)
+    shared.add_options(parser, "--seed", "--output")
 
 
 def run(args: argparse.Namespace) -> None:
     """Read, measure, write a row each for h_lm, h_mt and xmi."""
     from ..xmi import xmi_rows
 
-    request = Request(**{name: getattr(args, name) for name in Request.__dataclass_fields__})
+    request = _Request(**{name: getattr(args, name) for name in _Request.__dataclass_fields__})
     files = [Path(name).is_file() for name in (request.mt, request.lm)]
     if files[0] != files[1]:
         raise DataError("--mt and --lm: got a file and a model, expected two of one kind.")
@@ -67,11 +66,11 @@ def run(args: argparse.Namespace) -> None:
     shared.write_table(xmi_rows(request.language_pair or "unnamed", found), args.output)
 
 
-def _how(request: Request, docs: tuple[str, ...] | None) -> dict[str, Any]:
+def _how(request: _Request, docs: tuple[str, ...] | None) -> dict[str, Any]:
     return {"docs": docs, "rng": np.random.default_rng(request.seed)}
 
 
-def _from_files(request: Request) -> Xmi:
+def _from_files(request: _Request) -> Xmi:
     from ..data import read_score_pair
     from ..xmi import characters, per_character, xmi
 
@@ -85,7 +84,7 @@ def _from_files(request: Request) -> Xmi:
     return per_character(mt.logprobs, lm.logprobs, characters(texts), **_how(request, docs))
 
 
-def _from_models(request: Request) -> Xmi:
+def _from_models(request: _Request) -> Xmi:
     from ..data import read_lines
     from ..translation import load_mt
     from ..xmi import load_q_lm, xmi_from_models

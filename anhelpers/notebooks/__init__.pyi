@@ -2,7 +2,6 @@
 
 from .catalog import About as About
 from .catalog import about as about
-from .catalog import cells_of as cells_of
 from .catalog import notebook_paths as notebook_paths
 from .catalog import parameters_of as parameters_of
 from .catalog import parse_value as parse_value

@@ -59,11 +59,6 @@ def about(path: Path) -> About:
     return About(path.stem, title, int(minutes), links, re.sub(r"[*`]", "", question))
 
 
-def cells_of(path: Path) -> dict[str, Any]:
-    """Id → cell of a notebook, in order: each has cell_type, source, metadata and, of code, outputs."""
-    return {cell.id: cell for cell in read(path).cells}
-
-
 def parameters_of(path: Path) -> dict[str, str]:
     """Name → default (source text) of the cell tagged `parameters`; empty if there is none."""
     papermill = need("papermill", "running notebooks")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers.charts.decisions import LEVELS, decided, plot_decisions
+from anhelpers.charts.decisions import LEVELS, _decided, plot_decisions
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError
 from anhelpers.stats import holm
@@ -33,19 +33,19 @@ def by_hand():
 
 
 def test_by_hand(by_hand):
-    found = decided(by_hand, 0.05)
+    found = _decided(by_hand, 0.05)
     assert found.feature.tolist() == ["b", "d", "a", "c"]
     assert found["rank"].tolist() == [1, 2, 3, 4]
     assert found.level.tolist() == [0, 1, 2, 3]
     assert found.threshold.tolist() == pytest.approx([0.0125, 0.05 / 3, 0.025, 0.05])
     # 0.02 > 0.05/3 stops, though 0.021 < 0.05/2 lies left of its own step
-    assert decided(table_of(0.02, 0.021, 0.9), 0.05).level.tolist() == [2, 2, 3]
+    assert _decided(table_of(0.02, 0.021, 0.9), 0.05).level.tolist() == [2, 2, 3]
 
 
 @settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.floats(0.001, 0.2))
 def test_levels_are_nested_rules_and_never_grow_with_alpha(p, alpha):
-    found, more = decided(table_of(*p), alpha), decided(table_of(*p), min(0.99, 1.5 * alpha))
+    found, more = _decided(table_of(*p), alpha), _decided(table_of(*p), min(0.99, 1.5 * alpha))
     k = int((found.level <= 1).sum())
     assert found.level.is_monotonic_increasing
     inside = found.p.to_numpy() < found.threshold.to_numpy() * (1 - 1e-9)
@@ -59,7 +59,7 @@ def test_levels_are_nested_rules_and_never_grow_with_alpha(p, alpha):
 def test_the_rules_are_those_of_the_correlations(published, alpha):
     index = ["method", "feature"]
     theirs = feature_correlations(published_table(), read_features(), alpha).set_index(index)
-    ours = decided(published, alpha).set_index(index)
+    ours = _decided(published, alpha).set_index(index)
     for level, rule in enumerate(["bonferroni", "holm", "uncorrected"]):
         assert (ours.level <= level).equals(theirs[rule].reindex(ours.index).rename("level"))
 
@@ -75,7 +75,7 @@ def test_marks_and_thresholds_follow_alpha(by_hand, slider):
         ("c", 0.2, 4),
     ]
     found = [*LEVELS]
-    levels = [found[k] for k in decided(by_hand, 0.04).level]
+    levels = [found[k] for k in _decided(by_hand, 0.04).level]
     assert marks(chart, "decision") == levels
     assert [float(v) for v in marks(chart, "threshold")] == pytest.approx(
         [0.04 / k for k in (4, 3, 2, 1)], rel=1e-3
@@ -111,4 +111,4 @@ def test_a_p_of_zero_is_drawn_at_the_edge_and_a_missing_one_named():
     assert "<svg" in to_svg(chart)
     for wrong in (table.drop(columns="p_holm"), table.assign(p=np.nan)):
         with pytest.raises(DataError):
-            decided(wrong, 0.05)
+            _decided(wrong, 0.05)

@@ -183,7 +183,7 @@ def test_each_name_is_nearest_to_its_line_or_led_to_it(paths):
     found = labels.name_lines(names, paths, (300, 300))
     assert [one.text for one in found] == names
     assert apart([one.box for one in found])
-    dense = [labels.densely(path) for path in paths]
+    dense = [labels._densely(path) for path in paths]
     for i, one in enumerate(found):
         if one.beside:
             assert one.led == tuple(paths[i][-1])
@@ -198,7 +198,7 @@ def test_each_name_is_nearest_to_its_line_or_led_to_it(paths):
 @given(st.lists(st.tuples(st.floats(0, 400), st.floats(10, 60)), min_size=1, max_size=6))
 def test_spread_boxes_do_not_overlap_and_stay_in_place_where_there_is_room(given_boxes):
     at, tall = map(np.array, zip(*sorted(given_boxes), strict=True))
-    found = labels.spread(at, tall, 420.0)
+    found = labels._spread(at, tall, 420.0)
     room = (tall[1:] + tall[:-1]) / 2
     assert (np.diff(found) >= room - 1e-6).all()
     assert found[0] - tall[0] / 2 >= -1e-6
@@ -211,7 +211,7 @@ def test_spread_boxes_do_not_overlap_and_stay_in_place_where_there_is_room(given
 
 def test_the_label_of_a_rule_avoids_the_lines():
     low = [np.array([[0.0, 95], [620, 95]])]
-    place = labels.rule_label("bound", "y", np.array([0.0, 100]), (620, 420), low)
+    place = labels._rule_label("bound", "y", np.array([0.0, 100]), (620, 420), low)
     assert place.y > 100
-    edge = labels.rule_label("start", "x", np.array([600.0, 0]), (620, 420), [])
+    edge = labels._rule_label("start", "x", np.array([600.0, 0]), (620, 420), [])
     assert edge.x < 600

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from anhelpers.charts.frame import INKS
 from anhelpers.charts.offline import to_svg
 from anhelpers.charts.xmi import (
-    directions,
+    _directions,
     plot_direction,
     plot_pieces,
     plot_xmi_bars,
@@ -40,7 +40,7 @@ def texts_of(chart, align):
 
 
 def test_directions_have_names_sides_and_reverses(table):
-    rows = directions(table, ["xmi"])
+    rows = _directions(table, ["xmi"])
     assert rows["label"].tolist() == ["English → Finnish", "Finnish → English", "English → xx"]
     assert rows["side"].tolist() == ["out of English", "into English", "out of English"]
     assert rows["other"].tolist() == ["fi", "fi", "xx"]
@@ -60,15 +60,15 @@ def test_directions_have_names_sides_and_reverses(table):
 )
 def test_the_side_is_of_the_language_that_all_share(names, sides):
     frame = pd.DataFrame({"direction": names, "xmi": 1.0})
-    assert directions(frame, ["xmi"])["side"].tolist() == sides
+    assert _directions(frame, ["xmi"])["side"].tolist() == sides
 
 
 def test_columns_src_and_trg_name_what_a_direction_does_not():
     frame = pd.DataFrame({"direction": ["a", "b"], "xmi": 1.0})
-    rows = directions(frame.assign(src=["zh-Hans", "en"], trg=["en", "zh-Hans"]), ["xmi"])
+    rows = _directions(frame.assign(src=["zh-Hans", "en"], trg=["en", "zh-Hans"]), ["xmi"])
     assert rows["reverse"].tolist() == ["b", "a"]
     assert rows["label"].tolist() == ["zh-Hans → English", "English → zh-Hans"]
-    twice = directions(frame.assign(src="en", trg="de"), ["xmi"])
+    twice = _directions(frame.assign(src="en", trg="de"), ["xmi"])
     assert twice["label"].tolist() == ["a", "b"]  # two systems of one direction stay apart
 
 
@@ -251,7 +251,7 @@ def test_points_lines_and_r_of_each_side():
 
 def test_without_lines_with_intervals_and_few_directions(table):
     known = table.assign(xmi_low=table["xmi"] - 1, xmi_high=[101.0, np.nan, -5])
-    chart = plot_xmi_bleu(known, lines=False)
+    chart = plot_xmi_bleu(known)
     drawn = [r["xmi_low"] for k in (0, 1) for r in rows_of(chart, name=f"intervals_{k}")]
     assert drawn == [99, -7]
     sides = encoding_of(chart, name="points")["shape"]["scale"]["domain"]
