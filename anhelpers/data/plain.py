@@ -93,8 +93,11 @@ def read_parallel(
     n = min(map(len, lines.values()))
     for path, found in lines.items():
         if any(map(str.strip, found[n:])):
-            expected = len(lines[files.src])
-            raise DataError(f"got {len(found)} lines, expected {expected} as in {files.src}.", path)
+            wrong, expected = path, len(lines[files.src])
+            if path == files.src:  # too long for another file: name the shortest
+                wrong = min(lines, key=lambda one: len(lines[one]))
+            said = f"got {len(lines[wrong])} lines, expected {expected} as in {files.src}."
+            raise DataError(said, wrong)
     texts = {path: found[canary:n] for path, found in lines.items()}
     refs, systems = ({k: texts[p] for k, p in kind.items()} for kind in (files.refs, files.systems))
     documents = read_documents(files.docs, texts[files.docs], canary) if files.docs else []
