@@ -88,7 +88,7 @@ def _directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
     parsed = [part if len(part) == 2 and all(part) else ["", ""] for part in parts]
     for k, end in enumerate(("src", "trg")):
         told = pd.Series([part[k] for part in parsed], rows.index)
-        rows[end] = rows[end].fillna("") if {"src", "trg"} <= {*table} else told
+        rows[end] = rows[end].fillna(told) if {"src", "trg"} <= {*table} else told
     pairs = list(zip(rows["src"].astype(str), rows["trg"].astype(str), strict=True))
     known = {pair: name for pair, name in zip(pairs, rows["direction"], strict=True) if all(pair)}
     texts = [f"{language_label(a)} → {language_label(b)}" if a and b else "" for a, b in pairs]

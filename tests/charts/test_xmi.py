@@ -45,6 +45,8 @@ def test_directions_have_names_sides_and_reverses(table):
     assert rows["side"].tolist() == ["out of English", "into English", "out of English"]
     assert rows["other"].tolist() == ["fi", "fi", "xx"]
     assert rows["reverse"].tolist() == ["fi-en", "en-fi", ""]
+    some = table.assign(src=["en", "fi", None], trg=["fi", "en", None])  # the name has the rest
+    assert _directions(some, ["xmi"])["label"].tolist() == rows["label"].tolist()
 
 
 @pytest.mark.parametrize(
