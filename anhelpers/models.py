@@ -120,10 +120,7 @@ def cache_first(place: Place, load: Callable[[dict], T]) -> T:
                 except (OSError, ValueError):
                     pass
             return load(
-                {
-                    "revision": place.revision or "main",
-                    "local_files_only": place.folder is not None,
-                }
+                {"revision": place.revision or "main", "local_files_only": place.folder is not None}
             )
     finally:
         hub.setLevel(level)
