@@ -116,7 +116,7 @@ NOT_QUANTITIES = {
     "accuracy.ngrams": "matches_by_sorting",
     "bootstrap": "clusters_of few_clusters note_few_draws",
     "stats": "mean_ranks",
-    "mqm": "base_system category_table choose_scheme domain_of load_scheme marked_example marks_table rater_notes "
+    "mqm": "base_system category_table choose_scheme load_scheme marked_example marks_table rater_notes "
     "rating_human",
     "classroom": "check holds draw_sheet invented_class one_of_each plane_claim plane_notes "
     "read_class_ratings write_ratings",

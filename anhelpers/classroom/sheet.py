@@ -149,7 +149,7 @@ def rating_sheet(
     rng: np.random.Generator,
     title: str = "",
     hand_in: bool = True,
-) -> RatingSheet:
+) -> _RatingSheet:
     """Make a sheet on which one person rates fluency first, then accuracy, by keyboard or mouse.
 
     Parameters
@@ -188,12 +188,12 @@ def rating_sheet(
         "alone": _alone(sheet, rng),
         "blind": "fluency",
     }
-    widget = RatingSheet(**_blank(data), **without_kernel())
+    widget = _RatingSheet(**_blank(data), **without_kernel())
     widget.sheet = sheet
     return widget
 
 
-class RatingSheet(Widget):
+class _RatingSheet(Widget):
     """The widget that `rating_sheet` makes.
 
     Attributes
@@ -229,7 +229,7 @@ class RatingSheet(Widget):
 
     def fragment(self) -> str:
         """HTML of the empty sheet: an exported page does not show who rated."""
-        return super(RatingSheet, RatingSheet(**_blank(self.data), **detached())).fragment()
+        return super(_RatingSheet, _RatingSheet(**_blank(self.data), **detached())).fragment()
 
     def __repr__(self) -> str:
         rated = sum(rating is not None for rating in self.ratings)

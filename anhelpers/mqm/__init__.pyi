@@ -1,6 +1,5 @@
 # The public names of this room, read by editors, by mypy and by `__init__.py`.
 
-from .raters import MarkedTranslation as MarkedTranslation
 from .raters import RaterCritics as RaterCritics
 from .raters import category_table as category_table
 from .raters import marked_example as marked_example
@@ -10,13 +9,11 @@ from .raters import rater_table as rater_table
 from .raters import rating_human as rating_human
 from .scores import DOMAINS as DOMAINS
 from .scores import KINDS as KINDS
-from .scores import Matrix as Matrix
 from .scores import MqmScores as MqmScores
 from .scores import Scheme as Scheme
 from .scores import Weights as Weights
 from .scores import base_system as base_system
 from .scores import choose_scheme as choose_scheme
-from .scores import domain_of as domain_of
 from .scores import load_scheme as load_scheme
 from .scores import load_weights as load_weights
 from .scores import score_ratings as score_ratings

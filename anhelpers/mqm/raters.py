@@ -21,7 +21,7 @@ from .scores import KINDS, MqmScores
 _ENDS = (0.025, 0.975)
 
 
-class MarkedTranslation(NamedTuple):
+class _MarkedTranslation(NamedTuple):
     """A translation with its source and its marks, rows of `marks_table`."""
 
     source: str
@@ -68,7 +68,7 @@ def category_table(marks: pd.DataFrame) -> pd.DataFrame:
 
 def marked_example(
     ratings: Ratings, marks: pd.DataFrame, n_characters: int = 100
-) -> MarkedTranslation:
+) -> _MarkedTranslation:
     """An example by rule: of the translations with errors on most axes, the one nearest to a length.
 
     Parameters
@@ -89,7 +89,7 @@ def marked_example(
     most = kinds.index[kinds == kinds.max()]
     system, name = min(most, key=lambda unit: abs(len(texts[unit]) - n_characters))
     own = marks[(marks.system == system) & (marks.segment == name)].reset_index(drop=True)
-    return MarkedTranslation(ratings.sources[segment[name]], texts[system, name], own)
+    return _MarkedTranslation(ratings.sources[segment[name]], texts[system, name], own)
 
 
 def rater_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:

@@ -44,7 +44,7 @@ _LEVELS = {
 """Level of aggregation -> columns that are constant within its groups."""
 
 
-class Matrix(NamedTuple):
+class _Matrix(NamedTuple):
     """Penalties of S systems for n segments.
 
     Parameters
@@ -105,7 +105,7 @@ class MqmScores:
         )
         return f"MqmScores({sizes}; {self.signature})"
 
-    def matrix(self, which: str = "penalty") -> Matrix:
+    def matrix(self, which: str = "penalty") -> _Matrix:
         """Segments by systems, one of `KINDS`."""
         column = KINDS.index(checks.one_of(which, KINDS, "MQM score"))
         shape = len(self.segments), len(self.systems)
@@ -114,7 +114,7 @@ class MqmScores:
         raters = np.bincount(cell, minlength=shape[0] * shape[1])
         with np.errstate(invalid="ignore"):
             values = (sums / raters).reshape(shape)
-        return Matrix(values, self.segments, self.docs, self.domains, self.systems)
+        return _Matrix(values, self.segments, self.docs, self.domains, self.systems)
 
     def by(self, level: str = "system") -> pd.DataFrame:
         """Mean penalty, accuracy and fluency of each system by "system", "rater", "doc", "domain" or "segment".
@@ -277,7 +277,7 @@ def score_ratings(
         ratings.raters,
         ratings.segment_names,
         docs,
-        tuple(map(domain_of, docs)),
+        tuple(map(_domain_of, docs)),
         system,
         segment,
         rater,
@@ -334,10 +334,10 @@ def _first(ratings: Ratings, where: np.ndarray) -> tuple[str, int]:
     return ratings.paths[ratings.file[row]], int(ratings.line[row])
 
 
-def domain_of(doc: str) -> str:
+def _domain_of(doc: str) -> str:
     """The domain with which a document's name begins, else "unknown" (as in WMT20 and WMT21, all news).
 
-    >>> [domain_of(doc) for doc in ("news_sky.com.32794:en-de", "test-en-literary_b.7", "talk.1", "sky.158")]
+    >>> [_domain_of(doc) for doc in ("news_sky.com.32794:en-de", "test-en-literary_b.7", "talk.1", "sky.158")]
     ['news', 'literary', 'talk', 'unknown']
     """
     match = re.match(r"(?:test-[a-z]+-)?([a-z]*)", doc.lower())

@@ -446,7 +446,7 @@ def reliability(
 
 
 @dataclass(frozen=True)
-class Combination:
+class _Combination:
     """critic_weight · critic - lpp_weight · LPP + intercept, in NATS; higher is more natural.
 
     The critic misses errors and a language model prefers literal translations; together they see both.
@@ -475,7 +475,7 @@ class Combination:
         return f"critic+lpp|{weights}|{self.critic.signature}"
 
 
-def _load_combination(name: str | Path) -> Combination:
+def _load_combination(name: str | Path) -> _Combination:
     """Load the combination in a critic's folder; `name` as in `load_critic`.
 
     Raises
@@ -495,10 +495,10 @@ def _load_combination(name: str | Path) -> Combination:
             raise ValueError(f"fitted with another critic, {fitted_with}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"cannot be read as a combination: {error!r:.80}.", path) from None
-    return Combination(critic, heard, read, intercept, lm)
+    return _Combination(critic, heard, read, intercept, lm)
 
 
-def _combination_metric(combination: Combination, lm: Any, trg_lang: str | None = None) -> Metric:
+def _combination_metric(combination: _Combination, lm: Any, trg_lang: str | None = None) -> Metric:
     """Critic and log-perplexity together as a metric: nats per text, higher is more natural.
 
     nan for a text without a word.

@@ -198,14 +198,14 @@ def load_lm(
     DataError : an encoder-decoder.
     """
     place = models.find(
-        bundled(f"lm/{bundled_lm(lang)}") if str(name) == BUNDLED else name, revision
+        bundled(f"lm/{_bundled_lm(lang)}") if str(name) == BUNDLED else name, revision
     )
     if place.folder is not None and device is None and dtype == "float32":
         commit, file = models.revision_of(place), place.folder / _SCORES
         if file.is_file() and _fits(file, commit):
             lm = object.__new__(LanguageModel)
             known = {"name": place.name, "revision": commit, "dtype": dtype, "prefilled": file}
-            language = stated_language(place.folder)
+            language = _stated_language(place.folder)
             lm.__dict__.update(known, load=partial(_loaded, place, None, dtype), language=language)
             return lm
     return _loaded(place, device, dtype)
@@ -234,7 +234,7 @@ def _loaded(place: models.Place, device: str | None, dtype: str) -> LanguageMode
         revision=models.revision_of(place, model),
         device=device,
         dtype=dtype,
-        language=None if place.folder is None else stated_language(place.folder),
+        language=None if place.folder is None else _stated_language(place.folder),
     )
 
 
@@ -260,10 +260,10 @@ def _from_int8(place: models.Place, dtype: str) -> Any:
         return model
 
 
-def bundled_lm(lang: str | None) -> str:
+def _bundled_lm(lang: str | None) -> str:
     """The name of the bundled model of a language.
 
-    >>> bundled_lm("deu"), bundled_lm("en_GB")
+    >>> _bundled_lm("deu"), _bundled_lm("en_GB")
     ('de-small', 'en-small')
     """
     known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
@@ -275,7 +275,7 @@ def bundled_lm(lang: str | None) -> str:
     return name
 
 
-def stated_language(name: str | Path) -> str | None:
+def _stated_language(name: str | Path) -> str | None:
     """The only language of a model by the facts.json in its folder, without loading it."""
     folder = models.find(name).folder
     if folder is None or not (path := folder / "facts.json").is_file():

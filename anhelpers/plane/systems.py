@@ -14,7 +14,7 @@ from ..data.languages import spaced
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE, Metric
-from ..scoring import check_needs, given_scores, scorable, system_scores
+from ..scoring import check_needs, scorable, system_scores
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
 _COMPARED = "compared with the reference"
@@ -112,7 +112,7 @@ def _given_plane(
         # scores compare with no reference, so this note does not apply
         notes = tuple(note for note in test.notes if not note.startswith(_COMPARED))
         test = replace(test, systems={**test.systems, **people}, categories=kinds, notes=notes)
-    found = {i: given_scores(test, m) for i, m in enumerate(metrics) if m.score_systems}
+    found = {i: m.score_systems(test) for i, m in enumerate(metrics) if m.score_systems}
     there = {i: ~np.isnan(given.values) for i, given in found.items()}
     n = np.logical_and.reduce(list(there.values())).sum(0)
     real = np.array([name not in people for name in test.systems], dtype=bool)

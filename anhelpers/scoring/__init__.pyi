@@ -6,7 +6,6 @@ from .tables import check_needs as check_needs
 from .tables import check_systems as check_systems
 from .tables import estimate_rows as estimate_rows
 from .tables import estimate_table as estimate_table
-from .tables import given_scores as given_scores
 from .tables import scorable as scorable
 from .tables import score_all as score_all
 from .tables import segment_rows as segment_rows

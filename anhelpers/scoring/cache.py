@@ -44,10 +44,10 @@ def cache_file() -> Path | None:
     return Path(named).expanduser() if named else cache_folder() / "cache.sqlite"
 
 
-def key(text: str | tuple[str, ...]) -> bytes:
+def _key(text: str | tuple[str, ...]) -> bytes:
     """16 bytes (BLAKE2b) that identify a text or a tuple of texts; each part is hashed with its length.
 
-    >>> key(("a", "bc")) == key(("ab", "c")), len(key(""))
+    >>> _key(("a", "bc")) == _key(("ab", "c")), len(_key(""))
     (False, 16)
     """
     parts = (text,) if isinstance(text, str) else text
@@ -184,7 +184,7 @@ def _looked_up(
     found = {}
     with _reported(path), _opened(path) as db:
         for one in inputs:
-            if row := db.execute(query, (key(one), 8 * width, signature)).fetchone():
+            if row := db.execute(query, (_key(one), 8 * width, signature)).fetchone():
                 found[one] = np.frombuffer(row[0], "<f8")
     return found
 
@@ -203,7 +203,7 @@ def _saved(
                 "SELECT id FROM signature WHERE text = ?", (signature,)
             ).fetchone()
             rows = (
-                (number, key(one), value.astype("<f8").tobytes()) for one, value in scores.items()
+                (number, _key(one), value.astype("<f8").tobytes()) for one, value in scores.items()
             )
             db.executemany("INSERT OR REPLACE INTO score VALUES (?, ?, ?)", rows)
     return scores

@@ -1,7 +1,6 @@
-"""The table of metrics of both axes, and a metric by its name, as `an.metric` and the option -m take it.
+"""The table of metrics of both axes, and a metric by its name.
 
-Help texts, error messages and docs/metrics.md are made from the rows. A new metric is a file with a scorer and a maker,
-and a row here.
+Help texts, errors and docs/metrics.md use its rows. A new metric is a file with a scorer and a maker, and a row here.
 """
 
 from __future__ import annotations
@@ -21,23 +20,6 @@ from ..metrics import Asked, Metric, fitting_metrics
 if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
     from ..naturalness.lpp import Mono
-
-__all__ = [
-    "BEHIND",
-    "CORPUS",
-    "GIVEN",
-    "LM",
-    "TABLE",
-    "MetricRow",
-    "accuracy_metric",
-    "fitting_metric",
-    "grouped",
-    "listed",
-    "metric",
-    "naturalness_metric",
-    "needs_lm",
-    "row_of",
-]
 
 LM, CORPUS, R, GIVEN = "language model", "whole corpus", "R", "scores given to systems"
 
@@ -99,17 +81,25 @@ BEHIND = {
 
 
 @dataclass(frozen=True)
-class MetricRow:
+class _MetricRow:
     """A metric of the table.
 
     Parameters
     ----------
-    axis : "accuracy" or "naturalness". name : as typed, without the part after a colon.
-    behind : ":MODEL" if that must follow, "[:MODEL]" if it may, else ""; a key of BEHIND.
-    sees : inputs beside the text: "source", "reference", "ratings", LM, "R"; CORPUS if it scores no single text, GIVEN
+    axis : {"accuracy", "naturalness"}
+    name : str
+        As typed, without the part after a colon.
+    behind : str
+        ":MODEL" if that must follow, "[:MODEL]" if it may, else "". A key of BEHIND.
+    sees : tuple of str
+        Inputs besides the text: "source", "reference", "ratings", LM, "R"; CORPUS if it scores no single text, GIVEN
         if only systems have scores.
-    maker : module of this package and function, such as "accuracy.surface:named"; it takes an `Asked`.
-    hub : the model of the bare name on the hub, or "". says : meaning of the score, in a few words.
+    maker : str
+        Module of this package and function, such as "accuracy.surface:named"; it takes an `Asked`.
+    hub : str
+        The model of the bare name on the hub, or "".
+    says : str
+        Meaning of the score, in a few words.
     """
 
     axis: str
@@ -133,15 +123,17 @@ class MetricRow:
     def fits(self, name: str) -> bool:
         """Whether this is the metric of that name."""
         called, colon, _ = name.partition(":")
-        return called == self.name and (
-            bool(self.behind) if colon else not self.behind.startswith(":")
-        )
+        if called != self.name:
+            return False
+        return bool(self.behind) if colon else not self.behind.startswith(":")
 
 
-def _parsed(axis: str, line: str) -> MetricRow:
+def _parsed(axis: str, line: str) -> _MetricRow:
     typed, sees, *others = (cell.strip() for cell in line.split("|"))
     name = re.split(r"[\[:]", typed)[0]
-    return MetricRow(axis, name, typed[len(name) :], tuple(filter(None, sees.split(", "))), *others)
+    return _MetricRow(
+        axis, name, typed[len(name) :], tuple(filter(None, sees.split(", "))), *others
+    )
 
 
 TABLE = tuple(
@@ -149,33 +141,30 @@ TABLE = tuple(
 )
 
 
-def row_of(name: str, axis: str = "", kind: str = "") -> MetricRow:
-    """The row of a metric.
+def row_of(name: str, axis: str = "") -> _MetricRow:
+    """The row of a metric by its name.
 
     Parameters
     ----------
-    axis : "accuracy" or "naturalness"; "" for either. kind : name of the thing in the error; by default a metric.
+    axis : {"accuracy", "naturalness", ""}
+        "" is either.
 
     Raises
     ------
-    UnknownName with the nearest name.
+    UnknownName : with the nearest name.
 
     >>> row_of("comet:my/folder").axis, row_of("critic+lpp").sees
     ('accuracy', ('language model',))
     """
-    if not isinstance(name, str):
-        raise DataError(f"got {name!r:.60}, expected the name of a metric, such as 'chrf'.")
     rows = [row for row in TABLE if axis in ("", row.axis)]
     if found := next((row for row in rows if row.fits(name)), None):
         return found
-    known = [row.name for row in rows if row.fits(row.name)]
-    known += [f"{row.name}:MODEL" for row in rows if axis and "MODEL" in row.behind]
-    known += [row.typed for row in rows if GIVEN in row.sees]
-    raise UnknownName(kind or f"{axis} metric".strip(), name, known)
+    known = [row.name if row.fits(row.name) else row.typed for row in rows]
+    raise UnknownName(f"{axis} metric".strip(), name, known)
 
 
 def needs_lm(name: str) -> bool:
-    """Whether a language model is part of the metric of that name.
+    """Whether the metric of that name needs a language model.
 
     >>> needs_lm("lpp"), needs_lm("critic+lpp:mine"), needs_lm("critic")
     (True, True, False)
@@ -183,32 +172,27 @@ def needs_lm(name: str) -> bool:
     return any(LM in row.sees for row in TABLE if row.fits(name))
 
 
-def grouped(axis: str, *, texts: bool = False) -> dict[str, list[str]]:
-    """The metrics of an axis by their inputs beside the text.
-
-    Parameters
-    ----------
-    axis : "accuracy" or "naturalness". texts : only those that score single texts.
+def grouped(axis: str) -> dict[str, list[str]]:
+    """The metrics of an axis by their inputs besides the text.
 
     >>> grouped("accuracy")["source and ratings"]
     ['rated-accuracy[:SET]']
     """
     groups: dict[str, list[str]] = {}
     for row in TABLE:
-        if row.axis == axis and not (texts and {CORPUS, GIVEN} & {*row.sees}):
+        if row.axis == axis:
             seen = " and ".join(", ".join(row.sees).rsplit(", ", 1)) or "the text alone"
             groups.setdefault(seen, []).append(row.typed)
     return groups
 
 
-def listed(axis: str, *, texts: bool = False) -> str:
-    """The metrics of an axis by their inputs, for help texts; arguments as in `grouped`.
+def listed(axis: str) -> str:
+    """The metrics of an axis by their inputs, for help texts.
 
     >>> listed("accuracy")[:27]
     'by reference: chrf, chrf++,'
     """
-    groups = grouped(axis, texts=texts).items()
-    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in groups)
+    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in grouped(axis).items())
     return "; ".join([typed, *(f"{one}: {what}" for one, what in BEHIND.items() if one in typed)])
 
 
@@ -217,24 +201,23 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **opti
 
     Parameters
     ----------
-    name : of TABLE, such as chrf or comet:MODEL with a folder, a .ckpt file or a hub id[@revision].
-    trg_lang : target language, e.g. "de"; it determines BLEU's tokenizer.
-    n_refs : references of every segment that has any, or "var" if they differ: `TestSet.n_refs`.
-    options : `device` and `dtype` of the learned metrics.
+    name : str
+        Of TABLE, such as "chrf", or "comet:MODEL" with a folder, a .ckpt file or a hub id[@revision].
+    trg_lang : str
+        Target language, e.g. "de"; it selects BLEU's tokenizer.
+    n_refs : int or "var"
+        References of every segment that has any, `TestSet.n_refs`.
+    **options
+        `device` and `dtype` of learned metrics.
 
     Raises
     ------
-    UnknownName, DataError, MissingExtra; AnhelpersError if a model cannot be loaded.
+    UnknownName, DataError, MissingExtra; AnhelpersError : a model cannot be loaded.
 
     >>> accuracy_metric("chrf", "de").unit
     'points, 0 to 100'
     """
-    row = row_of(name, "accuracy")
-    if options and not row.learned:
-        raise DataError(f"{name} takes no options, got {', '.join(options)}.")
-    if row.learned and name.endswith(":"):
-        raise DataError(f"'{name}' has no model after the colon: a folder, a file or a hub id.")
-    return _made(row, name, trg_lang, n_refs=n_refs, options=options)
+    return _made(row_of(name, "accuracy"), name, trg_lang, n_refs=n_refs, options=options)
 
 
 def naturalness_metric(
@@ -244,27 +227,30 @@ def naturalness_metric(
 
     Parameters
     ----------
-    name : of TABLE, such as ttr, critic:FOLDER, critic+lpp:FOLDER or rated-naturalness:SET.
-    trg_lang : language of the texts. lm : from `naturalness.lm.load_lm`.
-    mono : R, texts that people wrote in the language, for lpp-distance.
+    name : str
+        Of TABLE, such as "ttr", "critic:FOLDER" or "rated-naturalness:SET".
+    trg_lang : str
+        Language of the texts.
+    lm : LanguageModel, optional
+        From `load_lm`.
+    mono : Mono, optional
+        R, texts written in the language, for lpp-distance.
 
     Raises
     ------
-    UnknownName; DataError without the language model or the R that is needed, or for another language.
+    UnknownName; DataError : a missing language model or R, or another language.
 
     >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
     0.8
     """
     row = row_of(name, "naturalness")
-    if LM in row.sees and (lm is None or not hasattr(lm, "log_probs")):
-        raise DataError(f"{name} needs a language model (--lm MODEL, or lm=load_lm(MODEL)).")
-    if R in row.sees and mono is not None and not hasattr(mono, "texts"):
-        raise DataError(f"got {mono!r:.60}, expected R, mono=Mono(texts).")
+    if LM in row.sees and lm is None:
+        raise DataError(f"{name}: expected a language model (--lm MODEL, or lm=load_lm(MODEL)).")
     return _made(row, name, trg_lang, lm=lm, mono=mono)
 
 
-def _made(row: MetricRow, name: str, lang: str, **given: Any) -> Metric:
-    """The metric from the maker of a row, which is imported only now."""
+def _made(row: _MetricRow, name: str, lang: str, **given: Any) -> Metric:
+    """The metric from the maker of a row, whose module is imported now."""
     module, function = row.maker.split(":")
     model = name.partition(":")[2] or row.hub
     make = getattr(import_module(f"{__name__.partition('.')[0]}.{module}"), function)
@@ -274,34 +260,30 @@ def _made(row: MetricRow, name: str, lang: str, **given: Any) -> Metric:
 def fitting_metric(
     names: Sequence[str], trg_lang: str, lm: LanguageModel | str | None = None
 ) -> tuple[Metric, tuple[str, ...]]:
-    """The first of these naturalness metrics that fits the language, and a sentence for each one that does not.
+    """The first of these naturalness metrics that fits the language, and a sentence per misfit.
 
     Parameters
     ----------
     names, trg_lang : as in `naturalness_metric`.
-    lm : the language model, or its name as in `load_lm`; it is loaded only if needed.
+    lm : LanguageModel or str, optional
+        The language model, or its name as in `load_lm`; it is loaded only if needed.
 
     Raises
     ------
-    DataError if none fits; UnknownName.
+    DataError : none fits.
 
     >>> metric, why = fitting_metric(["critic", "ttr"], "sw")
     >>> metric.name, len(why)
     ('ttr', 1)
     """
 
-    @cache
-    def model() -> LanguageModel | None:
-        from ..naturalness.lm import load_lm
-
-        return load_lm(lm, lang=trg_lang) if isinstance(lm, str) else lm
-
     def made(name: str) -> Metric:
-        return naturalness_metric(name, trg_lang, model() if needs_lm(name) else None)
+        row_of(name, "naturalness")
+        return metric(name, trg_lang, lm=lm)
 
     found, missing = fitting_metrics("naturalness", names, made)
     if not found:
-        raise DataError(" ".join(missing) or "no naturalness metric was named.")
+        raise DataError(" ".join(missing) or "naturalness metrics: got none, expected a name.")
     return next(iter(found.values())), missing
 
 
@@ -317,22 +299,25 @@ def metric(
 
     Parameters
     ----------
-    name : of docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp, critic, critic+lpp and others of
+    name : str
+        Of docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp, critic, critic+lpp and others of
         naturalness; mqm-accuracy:FILE, mqm-fluency:FILE, esa:FILE and stored:PLACE#METRIC for given scores of systems.
-    of : the test set to be scored, or the language of the translations, e.g. "de".
-    lm : the language model of metrics that need one, or its name as in `load_lm`; by default the bundled one.
-    n_refs : references of every segment that has any, or "var"; by default the test set's, else 1.
-    mono : R, texts that people wrote in the language, for lpp-distance.
+    of : TestSet or str
+        The test set to be scored, or the language of the translations, e.g. "de".
+    lm : LanguageModel, str or None
+        Of metrics that need one, or its name as in `load_lm`; by default the bundled one.
+    n_refs : int, "var" or None
+        References of every segment that has any; by default the test set's, else 1.
+    mono : Mono, optional
+        R, texts written in the language, for lpp-distance.
 
     Raises
     ------
-    UnknownName, DataError, MissingExtra: no such metric, none for this language, or its library is missing.
+    UnknownName, DataError, MissingExtra : no such metric, none for this language, or a missing library.
 
     >>> metric("chrf", "de").unit, metric("critic", "en").unit
     ('points, 0 to 100', 'nats per text')
     """
-    if not isinstance(of, str | TestSet):
-        raise DataError(f"got {of!r:.60}, expected a test set or a language, such as 'de'.")
     lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs or 1)
     row = row_of(name)
     if row.axis == "accuracy":
@@ -346,7 +331,7 @@ def metric(
 
 @cache
 def _bundled(lang: str) -> LanguageModel:
-    """The bundled model of a language, loaded once however many metrics need it."""
+    """The bundled model of a language, loaded once."""
     from ..naturalness.lm import BUNDLED, load_lm
 
     return load_lm(BUNDLED, lang=lang)

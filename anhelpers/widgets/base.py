@@ -79,7 +79,7 @@ class Widget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         shown = {"text/plain": repr(self), "text/html": self.fragment()}
-        if is_static():
+        if _is_static():
             return shown
         made: Any = super()._repr_mimebundle_(**kwargs) or {}
         bundle, metadata = made if isinstance(made, tuple) else (made, {})
@@ -99,7 +99,7 @@ class Widget(anywidget.AnyWidget):
         return write_atomic(path, self.to_html())
 
 
-def is_static() -> bool:
+def _is_static() -> bool:
     """Whether the notebook will be read without a kernel: papermill or nbconvert executes it.
 
     ANX_MODE=static or ANX_MODE=live in the environment overrides the detection: such programs
@@ -114,7 +114,7 @@ def is_static() -> bool:
 
 def without_kernel() -> dict:
     """Arguments for a widget that leave no widget state in a static notebook."""
-    return detached() if is_static() else {}
+    return detached() if _is_static() else {}
 
 
 def detached() -> dict:

@@ -46,7 +46,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Route:
+class _Route:
     """(m, Y) stops of a distribution on its way, m ≥ 2, and a text about it."""
 
     stops: np.ndarray | Sequence[Any]
@@ -55,13 +55,16 @@ class Route:
 
 def divergence_explorer(
     r: ArrayLike,
-    qs: Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray | Route] | None = None,
+    qs: Sequence[Any]
+    | np.ndarray
+    | Mapping[str, Sequence[Any] | np.ndarray | _Route]
+    | None = None,
     *,
     names: Sequence[str],
     ground: ArrayLike | None = None,
     unit: str = "steps",
     title: str = "",
-) -> DivergenceExplorer:
+) -> _DivergenceExplorer:
     """Make a slider along a path of distributions Q, with eight divergences of Q from R.
 
     Parameters
@@ -69,7 +72,7 @@ def divergence_explorer(
     r : (Y,) probabilities
         The reference.
     qs : (m, Y) array or mapping, optional
-        Stops of one path, or name → stops or Route of up to 4; by default `three_routes`. Between
+        Stops of one path, or name → stops or _Route of up to 4; by default `three_routes`. Between
         two stops Q is their mixture.
     names : (Y,) outcomes
     ground : (Y,) positions or (Y, Y) costs, optional
@@ -81,7 +84,7 @@ def divergence_explorer(
     checks.same_length(r=r, names=names)
     if not isinstance(qs, Mapping):
         qs = three_routes(r, names, ground=ground) if qs is None else {"the path": qs}
-    routes = {str(name): q if isinstance(q, Route) else Route(q) for name, q in qs.items()}
+    routes = {str(name): q if isinstance(q, _Route) else _Route(q) for name, q in qs.items()}
     if not 1 <= len(routes) <= 4:
         raise DataError(f"divergences: got {len(routes)} paths, expected 1 to 4.")
     cost = _costs_of(ground, len(r))
@@ -104,10 +107,10 @@ def divergence_explorer(
     }
     data |= {"panels": {key: _panel(data, key) for key in each}, "bars": _bars(data)}
     chart = plot_divergences(_frame(data, _keys(0.5)), title=title)
-    return DivergenceExplorer.of(chart, data=data, path=paths[0]["name"])
+    return _DivergenceExplorer.of(chart, data=data, path=paths[0]["name"])
 
 
-class DivergenceExplorer(Widget):
+class _DivergenceExplorer(Widget):
     """The widget that `divergence_explorer` makes; its traits follow the page.
 
     Attributes
@@ -167,7 +170,7 @@ class DivergenceExplorer(Widget):
 
 def three_routes(
     r: ArrayLike, names: Sequence[str], *, ground: ArrayLike | None = None, share: float = 0.1
-) -> dict[str, Route]:
+) -> dict[str, _Route]:
     """Three ways away from R: lose its rarest outcome, invent a missing one, shift one.
 
     Parameters
@@ -181,7 +184,7 @@ def three_routes(
 
     Returns
     -------
-    dict of str to Route
+    dict of str to _Route
         Without the second where R has no outcome of probability 0, without the third where it has
         fewer than three at different places.
     """
@@ -192,14 +195,14 @@ def three_routes(
         f"R says “{names[rare]}” in {100 * r[rare]:.3g} % of the texts. Q says it less and less, "
         "and at the end never."
     )
-    routes = {"lose the rare word": Route([r, kept / kept.sum()], text)}
+    routes = {"lose the rare word": _Route([r, kept / kept.sum()], text)}
     if (r == 0).any():
         new = int((r == 0).argmax())
         text = (
             f"R never says “{names[new]}”. Q says it more and more, at the end in "
             f"{100 * share:.3g} % of the texts."
         )
-        routes["invent a word"] = Route([r, (1 - share) * r + share * one[new]], text)
+        routes["invent a word"] = _Route([r, (1 - share) * r + share * one[new]], text)
     there = [y for y in np.argsort(cost[main], kind="stable") if r[y] > 0 and cost[main, y] > 0]
     if there and cost[main, there[0]] < cost[main, there[-1]]:
         near, far, share = there[0], there[-1], min(share, float(r[main]))
@@ -209,11 +212,11 @@ def three_routes(
             f"up to 0.5), then the same ones go on to “{names[far]}”."
         )
         stops = [r, taken + share * one[near], taken + share * one[far]]
-        routes["shift to a neighbour, then far"] = Route(stops, text)
+        routes["shift to a neighbour, then far"] = _Route(stops, text)
     return routes
 
 
-def _along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
+def _along(name: str, route: _Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
     """The distributions on a path's grid, the divergences there (None: infinite), its stops."""
     stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
     if len(stops) < 2 or {len(q) for q in stops} != {len(r)}:

@@ -78,7 +78,7 @@ def beta_explorer(
     beta: float = 1.0,
     view: str = "table",
     **options: Any,
-) -> BetaExplorer:
+) -> _BetaExplorer:
     """Make a slider over β beside the translations that the oracle chooses at that β.
 
     A step of the slider is one change of what is shown: β = 0 first, ∞ last.
@@ -110,12 +110,12 @@ def beta_explorer(
     first = dict(zip(("accuracy", "naturalness"), curve[0].judges, strict=True))
     rows = data["rows"]
     seen = {"view": view if rows else "table", "sentence": rows[0]["id"] if rows else 0}
-    return BetaExplorer.of(chart, data=data, beta=beta, **seen, **first)
+    return _BetaExplorer.of(chart, data=data, beta=beta, **seen, **first)
 
 
 def explore(
     *studies: OracleStudy, rng: np.random.Generator | None = None, **options: Any
-) -> BetaExplorer:
+) -> _BetaExplorer:
     """Drag the weight β of naturalness and see which candidates the oracle chooses.
 
     Parameters
@@ -172,7 +172,7 @@ def _axis_title(metric: Metric) -> str:
     return f"{_SHORT[metric.name][0]} ({metric.unit}, higher is {metric.praise})"
 
 
-class BetaExplorer(Widget):
+class _BetaExplorer(Widget):
     """The widget that `beta_explorer` makes; its traits follow the page and can be set.
 
     Attributes

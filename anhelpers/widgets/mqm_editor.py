@@ -52,7 +52,7 @@ def mqm_editor(
     shared: bool = True,
     title: str = "",
     size: tuple[int, int] = (500, 470),
-) -> MqmEditor:
+) -> _MqmEditor:
     """Make an editable scheme and weights beside the systems on the plane, which move at once.
 
     Parameters
@@ -86,10 +86,10 @@ def mqm_editor(
     data["box"] = [*ranges[0], *ranges[1], *size]
     chart = plot_moves(frame, ranges=ranges, size=(size[0], size[1]), movable=True)
     start = {name: dict(values) for name, values in data["start"].items()}
-    return MqmEditor.of(chart, data=data | drawn(chart), **start)
+    return _MqmEditor.of(chart, data=data | drawn(chart), **start)
 
 
-class MqmEditor(Widget):
+class _MqmEditor(Widget):
     """The widget that `mqm_editor` makes; `weights` and `categories` follow the page.
 
     Attributes

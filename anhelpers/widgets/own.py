@@ -57,7 +57,7 @@ def own_translation(
     segments: Sequence[int] | None = None,
     beta: float = 3.0,
     title: str = "",
-) -> OwnTranslation:
+) -> _OwnTranslation:
     """Make a page on which a typed translation is scored at every key by chrF and a critic.
 
     Parameters
@@ -102,10 +102,10 @@ def own_translation(
         },
         "segments": [_segment(test, i, points[i]) for i in shown],
     }
-    return OwnTranslation.of(_picture(data["segments"][0]), data=data, segment=shown[0], beta=beta)
+    return _OwnTranslation.of(_picture(data["segments"][0]), data=data, segment=shown[0], beta=beta)
 
 
-class OwnTranslation(Widget):
+class _OwnTranslation(Widget):
     """The widget that `own_translation` makes; its traits follow the page and can be set.
 
     Attributes
@@ -138,9 +138,9 @@ class OwnTranslation(Widget):
 
     def fragment(self) -> str:
         """HTML for a notebook's output, with nothing typed."""
-        blank = OwnTranslation(data=self.data, segment=self.segment, beta=self.beta, **detached())
+        blank = _OwnTranslation(data=self.data, segment=self.segment, beta=self.beta, **detached())
         blank.chart = self.chart
-        return super(OwnTranslation, blank).fragment()
+        return super(_OwnTranslation, blank).fragment()
 
     def __repr__(self) -> str:
         shown = f"{len(self.data['segments'])} sources, segment {self.segment} is seen"

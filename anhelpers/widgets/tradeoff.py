@@ -37,7 +37,7 @@ def tradeoff_explorer(
     langs: tuple[str, str] = ("", ""),
     show: int = 6,
     **look: Any,
-) -> TradeoffExplorer:
+) -> _TradeoffExplorer:
     """Make a slider over the naturalness N beside A(N) and Q(y|x) of the best translator.
 
     Parameters
@@ -81,10 +81,10 @@ def tradeoff_explorer(
         "gap": float(curve.gap),
     }
     data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}
-    return TradeoffExplorer.of(chart, data=data | drawn(chart), naturalness=start)
+    return _TradeoffExplorer.of(chart, data=data | drawn(chart), naturalness=start)
 
 
-class TradeoffExplorer(Widget):
+class _TradeoffExplorer(Widget):
     """The widget that `tradeoff_explorer` makes; `naturalness` and `scale` follow the page.
 
     Attributes

@@ -20,7 +20,6 @@ from anhelpers.mqm import (
     base_system,
     category_table,
     choose_scheme,
-    domain_of,
     load_scheme,
     load_weights,
     marked_example,
@@ -28,6 +27,7 @@ from anhelpers.mqm import (
     rater_table,
     score_ratings,
 )
+from anhelpers.mqm.scores import _domain_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::anhelpers.errors.AnhelpersWarning")
 SHARED = os.environ.get("ANHELPERS_DATA")
@@ -293,7 +293,7 @@ def test_the_scheme_is_chosen_from_the_categories(read):
 
 
 def test_names_of_documents_and_systems():
-    assert [domain_of(doc) for doc in ("test-en-social_x", "news-d1", "x-y", "Talk.3")] == [
+    assert [_domain_of(doc) for doc in ("test-en-social_x", "news-d1", "x-y", "Talk.3")] == [
         "social",
         "news",
         "unknown",

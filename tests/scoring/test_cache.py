@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from anhelpers.errors import DataError
 from anhelpers.scoring import cache
-from anhelpers.scoring.cache import cache_file, cached, groups, key, signatures
+from anhelpers.scoring.cache import _key, cache_file, cached, groups, signatures
 
 SIGNATURE = "length|rev:0123456789ab"
 
@@ -68,7 +68,7 @@ def test_nothing_is_kept_when_it_is_off_or_the_model_may_change(off, file, monke
 @given(st.lists(st.text(max_size=5)), st.lists(st.text(max_size=5)))
 @settings(max_examples=25)
 def test_tuples_have_one_key_each(one, other):
-    assert (key(tuple(one)) == key(tuple(other))) == (one == other)
+    assert (_key(tuple(one)) == _key(tuple(other))) == (one == other)
 
 
 def test_values_keep_their_bits_and_nan(file):

@@ -70,7 +70,7 @@ def test_the_view_without_scripts_escapes_and_has_a_table(widget):
     assert not re.search("<svg|<style|<b>x</b>", before)
     assert script.count("</script>") == 1
     assert script.endswith("</script></div>")
-    assert repr(widget).startswith(type(widget).__name__)
+    assert repr(widget).startswith(type(widget).__name__.lstrip("_"))
 
 
 def test_the_page_stands_alone_and_its_state_is_the_widgets(widget, tmp_path):
@@ -101,8 +101,8 @@ def test_programs_that_cannot_answer_get_html_alone(monkeypatch):
     kernel = Kernel()
     monkeypatch.delenv("ANX_MODE", raising=False)
     monkeypatch.setattr(base, "get_ipython", lambda: type("Shell", (), {"kernel": kernel})())
-    assert base.is_static()
+    assert base._is_static()
     kernel.allow = True
-    assert not base.is_static()
+    assert not base._is_static()
     monkeypatch.setattr(base, "get_ipython", lambda: None)
-    assert not base.is_static()
+    assert not base._is_static()
