@@ -99,8 +99,6 @@ MODULES = [
     "accuracy.chrf",
     "accuracy.bleu",
     "accuracy.surface",
-    "accuracy.ter",
-    "accuracy.ngrams",
     "accuracy.comet",
     "accuracy.metricx",
     "xmi.measure",
@@ -113,7 +111,6 @@ MODULES = [
 """Every public function of these modules is in a row, or below: it only reads, names, sorts or packs."""
 NOT_QUANTITIES = {
     "frontier": "held_betas",
-    "accuracy.ngrams": "matches_by_sorting",
     "bootstrap": "clusters_of few_clusters note_few_draws",
     "stats": "mean_ranks",
     "mqm": "base_system category_table choose_scheme load_scheme marked_example marks_table rater_notes "
@@ -124,10 +121,9 @@ NOT_QUANTITIES = {
     "mean_axis metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_metrics "
     "rated_plane sliced_table stored_against stored_axis system_plane undecided verdict with_human_points "
     "with_sanity_systems without_sparse in_one_cell readable",
-    "accuracy.surface": "named surface",
-    "accuracy.ter": "counter",
+    "accuracy.surface": "check_number named referenced sacrebleu_metric streams",
     "accuracy.chrf": "counter",
-    "accuracy.bleu": "clean_13a counter sacrebleu_metric",
+    "accuracy.bleu": "counter sacrebleu_bleu",
     "accuracy.comet": "",
     "accuracy.metricx": "load_metricx named",
     "divergences.samples": "resampled spread_rows",

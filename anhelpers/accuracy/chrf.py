@@ -1,79 +1,91 @@
-"""chrF and chrF++ (Popović 2015, 2017) from per-segment counts, with sacreBLEU's values to the last bit."""
+"""chrF and chrF++ (Popović 2015, 2017) from counts per segment, equal to sacreBLEU's values to the last bit.
+
+The n-grams of a segment's references form an Aho-Corasick automaton (Aho and Corasick 1975) over symbols: characters,
+or words as numbers. A candidate takes one step per symbol and counts the state it reaches, the longest n-gram that ends
+there; failure links lead to its shorter suffixes. 64 candidates are counted side by side.
+"""
 
 from __future__ import annotations
 
 import string
+from array import array
+from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from itertools import chain, count
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._numba import compiled
-from .encode import WHITESPACE, SegmentBatch, code_points
-from .ngrams import clipped_matches
-from .words import Vocabulary
 
-CHAR_ORDER = 6  # Popović 2015
-# recall counts twice as much as precision: Popović 2016, http://aclweb.org/anthology/W16-2341
-BETA = 2
-MARKS = np.array([chr(c) in string.punctuation for c in range(128)])
-NO_WORDS = np.empty(0, dtype=np.uint32)
+Texts = tuple[np.ndarray, np.ndarray]
+"""Symbols (uint32) of some texts one after the other, and the (n+1,) int64 offsets of the texts in them."""
+Counter = Callable[[list[str], list[list[str | None]], np.ndarray], np.ndarray]
+"""(n texts, R streams of G references, (G+1,) first text of each reference) -> (n, S) counts."""
+
+_CHAR_ORDER = 6  # Popović 2015
+_BETA = 2  # recall counts twice as much: Popović 2016, http://aclweb.org/anthology/W16-2341
+_WHITESPACE = np.array([c for c in range(0x3001) if chr(c).isspace()], dtype=np.uint32)
+_MARKS = set(string.punctuation)
+
+_LANES = 64  # candidates that are counted side by side
+_LANE_BITS = np.uint64(6)
+_MAX_SYMBOLS = 2**15 - 1  # counts are int16
+_MAX_STATES = 2**16 - 1  # states are uint16
+_MAX_TABLE = 2**25  # entries of one automaton: 64 MiB
+_MAX_LOCAL = 2**16 - 1  # local symbols are uint16
+# local symbols: skipped; not in the references; the references' own from here on
+_SKIP, _OTHER, _FIRST = 0, 1, 2
 
 
-def counter(word_order: int = 0) -> Callable[[SegmentBatch], np.ndarray]:
-    """A function from a batch of n hypotheses to their counts; it keeps the words it has seen.
+def counter(word_order: int = 0) -> Counter:
+    """Return a function that counts n-grams of candidates and references.
 
-    The counts are (n, 3 * (6 + word_order)) int64: per order of n-gram how many the hypothesis has, how many its
-    reference has, and how many match; first characters, then words. Of several references the one that scores best
-    counts, the first of equals; all are 0 where there is none.
+    Counts are (n, 3 * (6 + word_order)) int64: for each order the n-grams of the candidate, of its reference, and those
+    that match; first characters, then words. Of several references the best one counts; without any, all are 0.
 
     Parameters
     ----------
-    word_order : also words, up to this order: 0 for chrF, 2 for chrF++.
+    word_order : int
+        0 for chrF; 2 for chrF++, which also counts words.
     """
-    vocabulary = Vocabulary(split_edges, string.punctuation)
+    words = Words(_split_edges)
 
-    def count(batch: SegmentBatch) -> np.ndarray:
-        hyps = code_points(batch.hyps)
-        hyp_words = vocabulary.tokens(batch.hyps) if word_order else None
-        best: Any = None
-        best_score: Any = None
-        for stream in batch.refs:
-            stats = np.empty((len(batch.hyps), 3 * (CHAR_ORDER + word_order)), dtype=np.int64)
-            texts, groups = [text or "" for text in stream], batch.groups
-            refs = code_points(texts)
-            counts = clipped_matches(hyps, refs, groups, skipped=WHITESPACE, order=CHAR_ORDER)
-            _fill(*counts, groups, stats[:, : 3 * CHAR_ORDER])
-            if word_order:
-                refs = vocabulary.tokens(texts)
-                counts = clipped_matches(
-                    hyp_words, refs, groups, skipped=NO_WORDS, order=word_order
-                )
-                _fill(*counts, groups, stats[:, 3 * CHAR_ORDER :])
-            if len(batch.refs) == 1:
+    def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:
+        hyp_texts, sizes = (
+            (_code_points(hyps), words.symbols(hyps) if word_order else None),
+            np.diff(groups),
+        )
+        best, best_score = np.empty(0), np.empty(0)
+        for stream in refs:
+            texts = [text or "" for text in stream]
+            found = [_counted(hyp_texts[0], _code_points(texts), groups, _CHAR_ORDER, _WHITESPACE)]
+            if hyp_texts[1] is not None:
+                found += [_counted(hyp_texts[1], words.symbols(texts), groups, word_order)]
+            stats = np.concatenate(found, axis=1)
+            if len(refs) == 1:
                 return stats
-            missing = np.repeat([text is None for text in stream], np.diff(groups))
+            missing = np.repeat([text is None for text in stream], sizes)
             score = np.where(missing, -1.0, scores(stats))
-            if best is None:
-                best, best_score = stats, score
-            better = score > best_score
-            best[better], best_score[better] = stats[better], score[better]
+            better = score > best_score if len(best) else np.ones(len(hyps), bool)
+            best = np.where(better[:, None], stats, best if len(best) else stats)
+            best_score = np.where(better, score, best_score if len(best_score) else score)
         return best
 
-    return count
+    return counts
 
 
 def scores(stats: ArrayLike) -> np.ndarray:
-    """The F-score, β = 2, of precision and recall averaged over those orders that both texts have.
+    """F-score (β = 2) of precision and recall, averaged over the orders that both texts have.
 
     Parameters
     ----------
-    stats : (..., S) counts of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
+    stats : (..., S) counts of segments, or sums of them for a corpus or a resample.
 
     Returns
     -------
-    (...) float64, points, 0 to 100; 0 where no order is in both.
+    (...) float64, points, 0 to 100; 0 if no order is in both.
 
     References
     ----------
@@ -82,63 +94,293 @@ def scores(stats: ArrayLike) -> np.ndarray:
     >>> scores([3, 3, 3, 2, 2, 2])
     array(100.)
     """
-    stats = np.ascontiguousarray(stats, dtype=np.float64)
-    return _f_scores(stats.reshape(-1, stats.shape[-1]), float(BETA)).reshape(stats.shape[:-1])
+    stats = np.asarray(stats, dtype=np.float64)
+    hyp, ref, match = np.moveaxis(stats.reshape(*stats.shape[:-1], stats.shape[-1] // 3, 3), -1, 0)
+    both = (hyp > 0) & (ref > 0)
+    n = np.maximum(both.sum(axis=-1), 1)
+    # cumsum adds in order; np.sum would not
+    precision, recall = (
+        np.cumsum(np.divide(match, of, out=np.zeros_like(of), where=both), axis=-1)[..., -1] / n
+        for of in (hyp, ref)
+    )
+    total = _BETA**2 * precision + recall
+    product = (1 + _BETA**2) * precision * recall
+    return np.asarray(100 * np.divide(product, total, out=np.zeros_like(total), where=total > 0))
+
+
+def _counted(
+    hyps: Texts, refs: Texts, groups: np.ndarray, order: int, skipped: np.ndarray | None = None
+) -> np.ndarray:
+    """(n, 3 * order) counts; a candidate's n-grams do not count if its reference has none of that order."""
+    lengths, ref_lengths, matches = clipped_matches(hyps, refs, groups, order, skipped)
+    ref_sizes = np.repeat(ref_lengths, np.diff(groups))
+    of_hyp, of_ref = (np.maximum(n[:, None] - np.arange(order), 0) for n in (lengths, ref_sizes))
+    triples = np.stack([np.where(of_ref > 0, of_hyp, 0), of_ref, matches], axis=-1)
+    return triples.reshape(len(matches), 3 * order)
+
+
+# -- texts as numbers --------------------------------------------------------------------------------------------------
+
+
+def _code_points(texts: list[str]) -> Texts:
+    """Characters as symbols."""
+    joined = "".join(texts).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, dtype=np.uint32), _offsets(texts)
+
+
+def _offsets(rows: list) -> np.ndarray:
+    return np.cumsum(np.fromiter(chain([0], map(len, rows)), np.int64, len(rows) + 1))
+
+
+class Words(dict):
+    """Tokens as symbols: equal tokens have equal numbers. A dictionary: word -> its place in `tokens`.
+
+    Parameters
+    ----------
+    split : callable
+        Word -> its tokens; called once for each distinct word.
+    by_word : callable, optional
+        Whether a text is split at white space first; one that is not counts as one word.
+    """
+
+    def __init__(
+        self, split: Callable[[str], list[str]], by_word: Callable[[str], bool] | None = None
+    ):
+        self._split, self._lock = split, Lock()
+        self._by_word = by_word or (lambda text: True)
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        self._tokens, self._begins = array("I"), array("q", [0])
+
+    def __missing__(self, word: str) -> int:
+        self._tokens.extend(self._numbers[token] for token in self._split(word))
+        self._begins.append(len(self._tokens))
+        place = self[word] = len(self)
+        return place
+
+    def symbols(self, texts: list[str]) -> Texts:
+        """Tokens of texts as symbols."""
+        rows = [text.split() if self._by_word(text) else [text] for text in texts]
+        with self._lock:  # threads share the numbers
+            words = np.fromiter(map(self.__getitem__, chain.from_iterable(rows)), np.int64)
+            tokens, begins = np.array(self._tokens), np.array(self._begins)
+        sizes = np.diff(begins)[words]
+        ends = np.cumsum(sizes)
+        places = np.arange(sizes.sum()) + np.repeat(begins[words] - (ends - sizes), sizes)
+        return tokens[places], np.append(0, ends)[_offsets(rows)]
+
+
+def _split_edges(word: str) -> list[str]:
+    """A word without the mark at its end, or else at its start; as sacreBLEU's chrF++."""
+    if len(word) > 1 and word[-1] in _MARKS:
+        return [word[:-1], word[-1]]
+    return [word[0], word[1:]] if len(word) > 1 and word[0] in _MARKS else [word]
+
+
+# -- matches -----------------------------------------------------------------------------------------------------------
+
+
+def clipped_matches(
+    hyps: Texts, refs: Texts, groups: np.ndarray, order: int, skipped: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count n-grams of candidates that their references have, each at most as often as one of them has it.
+
+    Parameters
+    ----------
+    hyps : n candidates.
+    refs : G * R references; reference r of group g is text g * R + r.
+    groups : (G+1,) int64; candidates groups[g] to groups[g+1] belong to the references of group g.
+    order : int
+        Longest n-gram.
+    skipped : uint32 symbols to leave out, such as white space between characters.
+
+    Returns
+    -------
+    (n,) lengths of candidates, (G * R,) of references, without skipped symbols, and (n, order) matches; all int64.
+    """
+    skipped = np.empty(0, np.uint32) if skipped is None else skipped
+    local = np.full(max(refs[0].max(initial=0), skipped.max(initial=0)) + 2, _OTHER, np.uint16)
+    local[skipped] = _SKIP  # the last entry is for all symbols beyond
+    matches = np.zeros((len(hyps[1]) - 1, order), dtype=np.int64)
+    lengths, ref_lengths = _match(*hyps, *refs, groups, local, matches)
+    per_group = len(ref_lengths) // max(len(groups) - 1, 1)
+    for i in np.flatnonzero(matches[:, 0] < 0):
+        g = int(np.searchsorted(groups, i, side="right")) - 1
+        of = [(hyps, i), *((refs, g * per_group + r) for r in range(per_group))]
+        texts = [symbols[starts[k] : starts[k + 1]] for (symbols, starts), k in of]
+        matches[i] = _matches_by_sorting([t[~np.isin(t, skipped)] for t in texts], order)
+    return lengths, ref_lengths, matches
+
+
+def _matches_by_sorting(texts: list[np.ndarray], order: int) -> list[int]:
+    """Clipped matches of the first text with the others, for texts that are too long for the tables."""
+    owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    symbols = np.unique(np.concatenate(texts), return_inverse=True)[1].astype(np.int64)
+    grams, counts = symbols, []
+    for n in range(1, order + 1):
+        if n > 1:  # an n-gram is an (n-1)-gram and the symbol after it
+            grams = grams[:-1] * (symbols.max(initial=0) + 1) + symbols[n - 1 :]
+            grams = np.unique(grams, return_inverse=True)[1]
+        first, last = owner[: len(grams)], owner[n - 1 :]
+        inside = first == last
+        table = np.zeros((len(texts), grams.max(initial=0) + 1), dtype=np.int64)
+        np.add.at(table, (first[inside], grams[inside]), 1)
+        counts.append(int(np.minimum(table[0], table[1:].max(axis=0)).sum()))
+    return counts
 
 
 @compiled
-def _fill(lengths, ref_lengths, matches, groups, stats):
-    """The triples of each order; n-grams of a hypothesis do not count where its reference has none of that order."""
+def _match(symbols, starts, ref_symbols, ref_starts, groups, local, matches):
+    """Fill `matches`, with -1 in the first column if a text is too long for these tables; return lengths."""
+    order, per_group = matches.shape[1], (ref_starts.size - 1) // max(groups.size - 1, 1)
+    lengths = np.zeros(starts.size - 1, np.int64)
+    ref_lengths = np.zeros(ref_starts.size - 1, np.int64)
+    table, counts, lanes = np.empty(0, np.uint16), np.empty(0, np.int16), np.empty(0, np.uint16)
     for g in range(groups.size - 1):
-        for i in range(groups[g], groups[g + 1]):
-            for n in range(matches.shape[1]):
-                n_ref = max(0, ref_lengths[g] - n)
-                stats[i, 3 * n] = max(0, lengths[i] - n) if n_ref else 0
-                stats[i, 3 * n + 1] = n_ref
-                stats[i, 3 * n + 2] = matches[i, n]
+        refs = ref_starts[g * per_group : (g + 1) * per_group + 1]
+        bits = _name_symbols(ref_symbols[refs[0] : refs[-1]], local)
+        text, text_starts = (
+            np.empty(refs[-1] - refs[0] + 1, np.uint16),
+            np.zeros(refs.size, np.int64),
+        )
+        for r in range(per_group):
+            n = _localise(ref_symbols[refs[r] : refs[r + 1]], local, text, text_starts[r])
+            ref_lengths[g * per_group + r] = n
+            text_starts[r + 1] = text_starts[r] + n
+        states = 1 + order * text_starts[-1]
+        fits = text_starts[-1] <= _MAX_SYMBOLS and states <= _MAX_STATES
+        fits = fits and (states << bits) <= _MAX_TABLE
+        fail, clip = np.empty(states, np.uint16), np.zeros(states, np.int16)
+        first = np.ones(order + 2, np.int64)
+        if fits:
+            table, counts = _room(table, states << bits), _room(counts, states * _LANES)
+            _build(text, text_starts, table, bits, fail, clip, first)
+        for i in range(groups[g], groups[g + 1], _LANES):
+            n = min(_LANES, groups[g + 1] - i)
+            width = (starts[i + 1 : i + n + 1] - starts[i : i + n]).max() + 1
+            lanes = _room(lanes, _LANES * width)
+            for k in range(i, i + n):
+                text_k = symbols[starts[k] : starts[k + 1]]
+                lengths[k] = _localise(text_k, local, lanes, (k - i) * width)
+            if fits and width <= _MAX_SYMBOLS:
+                counts[: first[-1] * _LANES] = 0
+                for k in range(0, n, 4):
+                    _walk(lanes, width, lengths[i : i + n], k, table, bits, counts)
+                _collect(counts, fail, clip, first, matches[i : i + n])
+            else:
+                matches[i : i + n, 0] = -1
+        for s in ref_symbols[refs[0] : refs[-1]]:
+            local[s] = min(local[s], _OTHER)
+    return lengths, ref_lengths
 
 
 @compiled
-def _f_scores(stats, beta):
-    factor = beta**2
-    out = np.zeros(stats.shape[0])
-    for i in range(stats.shape[0]):
-        avg_prec, avg_rec, effective_order = 0.0, 0.0, 0
-        for k in range(0, stats.shape[1], 3):
-            n_hyp, n_ref, n_match = stats[i, k], stats[i, k + 1], stats[i, k + 2]
-            if n_hyp > 0 and n_ref > 0:
-                avg_prec += n_match / n_hyp
-                avg_rec += n_match / n_ref
-                effective_order += 1
-        if avg_prec + avg_rec:
-            avg_prec /= effective_order
-            avg_rec /= effective_order
-            score = (1 + factor) * avg_prec * avg_rec
-            out[i] = 100 * (score / ((factor * avg_prec) + avg_rec))
-    return out
+def _room(array, size):
+    """The array if it is large enough, else an empty one of twice the size."""
+    return array if array.size >= size else np.empty(2 * size, array.dtype)
 
 
 @compiled
-def split_edges(pool, begin, words):
-    """Words with a space before the mark at their end, or else after the mark at their start; as sacreBLEU's chrF++."""
-    size = words.size
-    for word in words:
-        size += begin[word + 1] - begin[word]
-    codes = np.empty(size, np.uint32)
-    starts = np.zeros(words.size + 1, np.int64)
-    n = 0
-    for i, word in enumerate(words):
-        first, last = begin[word], begin[word + 1] - 1
-        cut = -1
-        if first < last and pool[last] < 128 and MARKS[pool[last]]:
-            cut = last
-        elif first < last and pool[first] < 128 and MARKS[pool[first]]:
-            cut = first + 1
-        for k in range(first, last + 1):
-            if k == cut:
-                codes[n] = 32
-                n += 1
-            codes[n] = pool[k]
+def _name_symbols(symbols, local):
+    """Number the distinct symbols of a group's references from _FIRST on; return the bits of these numbers."""
+    n = _FIRST
+    for s in symbols:
+        if local[s] == _OTHER:
+            local[s] = min(n, _MAX_LOCAL)
             n += 1
-        starts[i + 1] = n
-    return codes[:n], starts
+    bits = np.uint64(1)
+    while (1 << bits) < n:
+        bits += np.uint64(1)
+    return bits
+
+
+@compiled
+def _localise(symbols, local, out, to):
+    """Write local symbols, without skipped ones, to out[to:]; return how many."""
+    last = np.uint32(local.size - 1)
+    k = to
+    for symbol in symbols:
+        s = local[min(symbol, last)]
+        out[k] = s
+        k += s != _SKIP
+    return k - to
+
+
+@compiled
+def _build(text, starts, table, bits, fail, clip, first):
+    """Build the automaton of a group's references; n-grams of order n are states first[n] to first[n + 1].
+
+    The n-gram ending at j is the child of the (n-1)-gram ending at j-1, and fails to the (n-1)-gram ending at j. Its
+    row is its failure's row until it gets children.
+    """
+    at, fresh = np.zeros(text.size, np.uint16), np.zeros(fail.size, np.int16)
+    table[: 1 << bits] = 0
+    states = 1
+    for n in range(1, first.size - 1):
+        first[n] = states
+        for r in range(starts.size - 1):
+            for j in range(starts[r + 1] - 1, starts[r] + n - 2, -1):
+                parent = at[j - 1] if n > 1 else np.uint16(0)
+                cell = (np.uint64(parent) << bits) | np.uint64(text[j])
+                if table[cell] >= first[n]:
+                    at[j] = table[cell]
+                else:
+                    fail[states] = at[j]
+                    table[cell] = states
+                    at[j] = states
+                    states += 1
+                fresh[at[j]] += 1
+            for j in range(starts[r] + n - 1, starts[r + 1]):
+                clip[at[j]] = max(clip[at[j]], fresh[at[j]])
+            for j in range(starts[r] + n - 1, starts[r + 1]):
+                fresh[at[j]] = 0
+        for s in range(first[n], states):
+            row, source = np.uint64(s) << bits, np.uint64(fail[s]) << bits
+            for c in range(np.uint64(1) << bits):
+                table[row + c] = table[source + c]
+    first[first.size - 1] = states
+
+
+@compiled
+def _walk(lanes, width, lengths, k, table, bits, counts):
+    """Send candidates k to k+3 of a block through the automaton, four at once to hide the latency of the table."""
+    steps = lengths[k : k + 4].max()
+    for m in range(k, k + 4):
+        length = lengths[m] if m < lengths.size else 0
+        lanes[m * width + length : m * width + steps] = _OTHER
+    a = lanes[k * width : k * width + steps]
+    b = lanes[(k + 1) * width : (k + 1) * width + steps]
+    c = lanes[(k + 2) * width : (k + 2) * width + steps]
+    d = lanes[(k + 3) * width : (k + 3) * width + steps]
+    lane, one, two, three = np.uint64(k), np.uint64(1), np.uint64(2), np.uint64(3)
+    s = t = u = v = np.uint64(0)
+    for j in range(steps):
+        s = np.uint64(table[(s << bits) | np.uint64(a[j])])
+        t = np.uint64(table[(t << bits) | np.uint64(b[j])])
+        u = np.uint64(table[(u << bits) | np.uint64(c[j])])
+        v = np.uint64(table[(v << bits) | np.uint64(d[j])])
+        counts[(s << _LANE_BITS) + lane] += 1
+        counts[(t << _LANE_BITS) + lane + one] += 1
+        counts[(u << _LANE_BITS) + lane + two] += 1
+        counts[(v << _LANE_BITS) + lane + three] += 1
+
+
+@compiled
+def _collect(counts, fail, clip, first, matches):
+    """Push counts down the failure links, longest n-grams first, and sum the clipped ones of each order.
+
+    Three loops over the lanes, each with two arrays, so that the compiler takes many lanes at once.
+    """
+    total, here = np.empty(_LANES, np.int16), np.empty(_LANES, np.int16)
+    used = (matches.shape[0] + 15) // 16 * 16
+    for n in range(matches.shape[1], 0, -1):
+        total[:] = 0
+        for s in range(first[n + 1] - 1, first[n] - 1, -1):
+            row, below, most = np.uint64(s) << _LANE_BITS, np.uint64(fail[s]) << _LANE_BITS, clip[s]
+            for k in range(used):
+                here[k] = counts[row + np.uint64(k)]
+            for k in range(used):
+                total[k] += min(here[k], most)
+            for k in range(used):
+                counts[below + np.uint64(k)] += here[k]
+        for k in range(matches.shape[0]):
+            matches[k, n - 1] = total[k]

@@ -15,7 +15,7 @@ from ..errors import AnhelpersError, DataError
 from ..metrics import Metric
 from ..progress import note
 from ..scoring.cache import cached, groups
-from .references import at_least_one, streams
+from .surface import check_number, streams
 
 NEEDS = {"src": "srcs", "ref": "refs"}
 
@@ -62,7 +62,7 @@ def learned_metric(model: Learned, n_refs: int | str = 1) -> Metric:
     """
     with_refs = "ref" in model.reads
     if with_refs:
-        at_least_one(model.label, n_refs)
+        check_number(n_refs)
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None

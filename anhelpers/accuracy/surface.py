@@ -1,224 +1,272 @@
-"""Surface metrics: chrF, chrF++, BLEU and TER with sacreBLEU's values and signatures, for many candidates per source.
+"""Surface metrics with sacreBLEU's values and signatures: chrF, chrF++, BLEU and TER.
 
-Each metric is a function of counts that add up over segments. The score of a segment, of a corpus (the score of the
-summed counts) and of a bootstrap replicate (the score of the resampled sum) are three uses of one definition.
-
-The counts are made in files beside this.
+Each metric is a function of counts that add up over segments. Scores of a segment, of a corpus and of a resample are
+the same function of different sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 import sacrebleu
+from numpy.typing import ArrayLike
 
 from .. import checks
+from .._numba import cores
 from ..data.languages import spaced
 from ..errors import DataError
 from ..metrics import Asked, Metric
-from ..progress import note_once
-from . import bleu, chrf, ter
-from .encode import SegmentBatch, gather
-from .references import VARIABLE, Reference, at_least_one, referenced, streams
+from ..progress import note_once, progress
+from . import bleu, chrf
 
-POINTS = "points, 0 to 100"
+METRICS = {"chrf": "chrF", "chrf++": "chrF++", "bleu": "BLEU", "ter": "TER"}
+"""Names -> labels."""
 
-
-@dataclass(frozen=True)
-class Surface:
-    """A metric as counts per segment and a score of counts.
-
-    Parameters
-    ----------
-    label, unit, higher_is_better : see Metric.
-    counter : () -> a function from an encode.SegmentBatch of m hypotheses to their (m, S) counts.
-    segment_scores : (..., S) counts of segments -> (...) float64 scores.
-    corpus_scores : (..., S) sums of such counts -> (...) float64 scores.
-    segment_sacrebleu, corpus_sacrebleu : sacreBLEU's objects with the same options, for the signatures.
-    one_by_one : whether the counts are made by Python, which threads would not make faster.
-    """
-
-    label: str
-    unit: str
-    higher_is_better: bool
-    counter: Callable[[], Callable[[SegmentBatch], np.ndarray]]
-    segment_scores: Callable[[np.ndarray], np.ndarray]
-    corpus_scores: Callable[[np.ndarray], np.ndarray]
-    segment_sacrebleu: sacrebleu.metrics.base.Metric
-    corpus_sacrebleu: sacrebleu.metrics.base.Metric
-    one_by_one: bool = False
-
-    def statistics(
-        self, hyps: Sequence[str], refs: Sequence[Sequence[Reference]], segment: Any = None
-    ) -> np.ndarray:
-        """(n, S) counts of n hypotheses: their sum over any choice of segments is what `corpus_scores` takes.
-
-        All are 0 where every reference of the segment is missing (None): it adds nothing to a sum, and has no score.
-
-        >>> surface("chrf").statistics(["abc"], [["abd"]])[:, :6]
-        array([[3, 3, 2, 2, 2, 1]])
-        """
-        return gather(self.counter, hyps, refs, segment, one_by_one=self.one_by_one)
-
-    def scorer(self) -> Callable[[SegmentBatch], np.ndarray]:
-        """A function from a batch of m hypotheses to their (m,) scores."""
-        count = self.counter()
-        return lambda batch: self.segment_scores(count(batch))
-
-
-def _points(
-    label: str, counter: Callable, scores: Callable, sacre: sacrebleu.metrics.base.Metric
-) -> Surface:
-    return Surface(label, POINTS, True, counter, scores, scores, sacre, sacre)
-
-
-def _chrf(trg_lang: str) -> Surface:
-    return _points("chrF", chrf.counter, chrf.scores, sacrebleu.CHRF())
-
-
-def _chrf_pp(trg_lang: str) -> Surface:
-    return _points("chrF++", partial(chrf.counter, 2), chrf.scores, sacrebleu.CHRF(word_order=2))
-
-
-def _bleu(trg_lang: str) -> Surface:
-    return Surface(
-        label="BLEU",
-        unit=POINTS,
-        higher_is_better=True,
-        counter=partial(bleu.counter, trg_lang),
-        segment_scores=partial(bleu.scores, effective_order=True),
-        corpus_scores=partial(bleu.scores, effective_order=False),
-        segment_sacrebleu=bleu.sacrebleu_metric(trg_lang, effective_order=True),
-        corpus_sacrebleu=bleu.sacrebleu_metric(trg_lang),
-    )
-
-
-def _ter(trg_lang: str) -> Surface:
-    if trg_lang and not spaced(trg_lang):
-        note_once(
-            f"TER counts the edits of words between spaces, and '{trg_lang}' writes none: a "
-            "clause counts as one word; chrf and bleu cut such texts."
-        )
-    sacre = sacrebleu.TER()
-    return Surface(
-        "TER",
-        "edits per 100 reference words",
-        False,
-        ter.counter,
-        ter.scores,
-        ter.scores,
-        sacre,
-        sacre,
-        one_by_one=True,
-    )
-
-
-METRICS: dict[str, Callable[[str], Surface]] = {
-    "chrf": _chrf,
-    "chrf++": _chrf_pp,
-    "bleu": _bleu,
-    "ter": _ter,
-}
-
-
-def surface(name: str, trg_lang: str = "") -> Surface:
-    """The definition of a surface metric by its name, one of METRICS, for texts in the target language.
-
-    Raises
-    ------
-    UnknownName; MissingExtra where BLEU's tokenizer for this language is not installed.
-    """
-    return METRICS[checks.one_of(name, METRICS, "surface metric")](trg_lang)
+_BATCH_CHARACTERS = 2**18  # an array of code points of 1 MiB stays in a core's second-level cache
+Reference = str | None
+"""A reference text, or None if it is missing; an empty text is a reference without words, as in sacreBLEU."""
 
 
 def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metric:
-    """A surface metric ready to score: one number per hypothesis, and one per corpus.
+    """Return a surface metric: a score per segment and per corpus.
 
-    A reference may be missing (None), as in sacreBLEU. A segment without any has no score (nan), and no part in that of
-    a corpus. An empty text ("") is no missing reference, but one without words: a test set's blank lines are None in
-    its `streams`.
+    A segment without any reference (None) has no score (nan) and no part in the score of a corpus. An empty text ("")
+    is a reference without words.
 
     Parameters
     ----------
-    name : one of METRICS.
-    trg_lang : target language, e.g. "de"; it chooses BLEU's tokenizer.
-    n_refs : how many references every segment that has any will have, or "var" where they differ in it; part of the
-        signature.
+    name : {"chrf", "chrf++", "bleu", "ter"}
+    trg_lang : str
+        Target language, e.g. "de", which chooses BLEU's tokenizer.
+    n_refs : int or "var"
+        References of every segment that has any; "var" if segments differ. Part of the signature.
 
     Returns
     -------
-    Metric; a segment's and a corpus' score differ in BLEU's conventions (effective order), and so do their signatures.
+    Metric; a segment's BLEU has effective order, a corpus' has not, and so the signatures differ.
 
     Raises
     ------
-    UnknownName, MissingExtra as in `surface`; the Metric's functions raise DataError where texts do not align, and for
-    a corpus without any reference.
+    UnknownName; MissingExtra if BLEU's tokenizer for this language is not installed. The functions of the Metric raise
+    DataError if texts do not align, and for a corpus without any reference.
 
-    >>> chrf = surface_metric("chrf", "de")
-    >>> chrf.score_segments(["Das ist gut.", "", "Nein."], refs=[["Das ist gut.", "Nein.", None]])
+    >>> surface_metric("chrf").score_segments(["Das ist gut.", "", "Nein."], refs=[["Das ist gut.", "Nein.", None]])
     array([100.,   0.,  nan])
     """
-    definition = surface(name, trg_lang)
-    at_least_one(definition.label, n_refs)
-    signature, corpus_signature = (
-        _signature(sacre, n_refs)
-        for sacre in (definition.segment_sacrebleu, definition.corpus_sacrebleu)
-    )
+    label = METRICS[checks.one_of(name, METRICS, "surface metric")]
+    check_number(n_refs)
+    of_segments, of_corpus = (sacrebleu_metric(name, trg_lang, segments=s) for s in (True, False))
+    segment_scores, corpus_scores, counter = _functions(name, trg_lang)
+    signature, corpus_signature = (_signature(sacre, n_refs) for sacre in (of_segments, of_corpus))
+    threads = 1 if name == "ter" else cores()  # TER is Python, which threads do not make faster
+
+    def count(hyps: Sequence[str], refs: Any, segment: ArrayLike | None = None) -> np.ndarray:
+        return _gather(counter(), _batches(hyps, streams(refs, label, n_refs), segment), threads)
 
     def score_segments(
-        hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None
+        hyps: Sequence[str], refs: Any, srcs: Any = None, segment: ArrayLike | None = None
     ) -> np.ndarray:
-        refs = streams(refs, definition.label, n_refs)
-        one_by_one = definition.one_by_one
-        scores = gather(definition.scorer, hyps, refs, segment, one_by_one=one_by_one)
-        known = referenced(refs)
-        return (
-            scores
-            if known.all()
-            else np.where(known if segment is None else known[segment], scores, np.nan)
-        )
+        refs = streams(refs, label, n_refs)
+        scores, known = segment_scores(count(hyps, refs, segment)), referenced(refs)
+        return np.where(known if segment is None else known[segment], scores, np.nan)
 
     def score_corpus(hyps: Sequence[str], refs: Any, srcs: Any = None) -> float:
-        refs = streams(refs, definition.label, n_refs)
-        if not len(hyps):
-            raise DataError(f"{definition.label} of a corpus needs at least one segment, got none.")
+        refs = streams(refs, label, n_refs)
         if not referenced(refs).any():
-            raise DataError(
-                f"{definition.label} of a corpus needs a reference, and all of {len(hyps)} are "
-                "missing."
-            )
-        # One after the other, as sacreBLEU adds them: with several references, TER's lengths are fractions.
-        total = np.cumsum(definition.statistics(hyps, refs), axis=0)[-1]
-        return float(definition.corpus_scores(total))
+            raise DataError(f"{label} of a corpus: got no reference, expected one at least.")
+        # cumsum adds in order, as sacreBLEU: with several references, TER's lengths are fractions
+        return float(corpus_scores(np.cumsum(count(hyps, refs), axis=0)[-1]))
 
     return Metric(
         name=name,
-        label=definition.label,
-        unit=definition.unit,
-        higher_is_better=definition.higher_is_better,
+        label=label,
+        unit="edits per 100 reference words" if name == "ter" else "points, 0 to 100",
+        higher_is_better=name != "ter",
         needs=("refs",),
         signature=signature,
         score_segments=score_segments,
         score_corpus=score_corpus,
         corpus_signature=None if corpus_signature == signature else corpus_signature,
-        count=definition.statistics,
-        score_count=definition.corpus_scores,
-        # more edits than words are possible
-        bounds=(0.0, 100.0 if definition.higher_is_better else np.inf),
+        count=count,
+        score_count=corpus_scores,
+        bounds=(0.0, np.inf if name == "ter" else 100.0),  # more edits than words are possible
     )
 
 
 def named(asked: Asked) -> Metric:
-    """The surface metric of a row of the table of metrics."""
+    """Return the surface metric of a row of the table of metrics."""
     return surface_metric(asked.name, asked.lang, asked.n_refs)
 
 
-def _signature(sacre: sacrebleu.metrics.base.Metric, n_refs: int | str) -> str:
-    """What sacreBLEU prints before the score, e.g. chrF2|nrefs:1|case:mixed|...; it knows nrefs once it has scored."""
-    refs: Any = [["", ""], ["", None]] if n_refs == VARIABLE else [["", ""]] * int(n_refs)
-    name = sacre.corpus_score(["", ""], refs).name
-    return f"{name}|{sacre.get_signature()}"
+def sacrebleu_metric(name: str, trg_lang: str = "", *, segments: bool = False) -> Any:
+    """Return sacreBLEU's own metric with the same options, for segments or for a corpus."""
+    if name == "bleu":
+        return bleu.sacrebleu_bleu(trg_lang, effective_order=segments)
+    return sacrebleu.TER() if name == "ter" else sacrebleu.CHRF(word_order=2 * (name == "chrf++"))
+
+
+def _functions(name: str, trg_lang: str) -> tuple[Callable, Callable, Callable[[], chrf.Counter]]:
+    """Scores of segments' counts, scores of sums of counts, and the maker of a counter."""
+    if name == "bleu":
+        of_segments, of_corpus = (partial(bleu.scores, effective_order=e) for e in (True, False))
+        return of_segments, of_corpus, partial(bleu.counter, trg_lang)
+    if name == "ter":
+        if trg_lang and not spaced(trg_lang):
+            note_once(
+                f"TER counts words between spaces, and '{trg_lang}' has none: use chrf or bleu."
+            )
+        return ter_scores, ter_scores, _ter_counter
+    return chrf.scores, chrf.scores, partial(chrf.counter, 2 * (name == "chrf++"))
+
+
+def _signature(sacre: Any, n_refs: int | str) -> str:
+    """Name and signature as sacreBLEU prints them, e.g. chrF2|nrefs:1|case:mixed|...; it needs a score first."""
+    refs: Any = [["", ""], ["", None]] if n_refs == "var" else [["", ""]] * int(n_refs)
+    return f"{sacre.corpus_score(['', ''], refs).name}|{sacre.get_signature()}"
+
+
+# -- TER ---------------------------------------------------------------------------------------------------------------
+
+
+def ter_scores(stats: ArrayLike) -> np.ndarray:
+    """Edits per 100 reference words; 100 if the references are empty and the candidate is not.
+
+    Parameters
+    ----------
+    stats : (..., 2) counts of segments, or sums of them for a corpus or a resample.
+
+    Returns
+    -------
+    (...) float64, edits per 100 reference words, 0 or more; lower is better.
+
+    References
+    ----------
+    Snover et al. 2006; sacreBLEU's TER.
+
+    >>> ter_scores([[1, 4], [2, 0], [0, 0]])
+    array([ 25., 100.,   0.])
+    """
+    edits, words = np.moveaxis(np.asarray(stats, dtype=np.float64), -1, 0)
+    return 100 * np.where(words > 0, edits / np.where(words > 0, words, 1), edits > 0)
+
+
+def _ter_counter() -> chrf.Counter:
+    """Return a function that counts (n, 2) edits and reference words with sacreBLEU, each distinct pair once.
+
+    Of several references the fewest edits count, and the mean length; without any, both are 0.
+    """
+    metric = sacrebleu.TER()
+
+    @cache
+    def edits(hyp: str, *refs: str) -> tuple[float, float]:
+        score = metric.sentence_score(hyp, refs) if refs else None
+        return (score.num_edits, score.ref_length) if score else (0.0, 0.0)
+
+    def counts(hyps: list[str], refs: list[list[Reference]], groups: np.ndarray) -> np.ndarray:
+        known = [[text for text in of if text is not None] for of in zip(*refs, strict=True)]
+        of_hyp = np.repeat(np.arange(len(known)), np.diff(groups)).tolist()
+        rows = [edits(hyp, *known[g]) for hyp, g in zip(hyps, of_hyp, strict=True)]
+        return np.array(rows, dtype=np.float64).reshape(-1, 2)
+
+    return counts
+
+
+# -- references and batches --------------------------------------------------------------------------------------------
+
+
+def check_number(n_refs: int | str) -> None:
+    """Raise a DataError unless the number of references is "var" or at least 1."""
+    if n_refs != "var":
+        checks.whole("n_refs", n_refs)
+
+
+def streams(refs: Any, label: str, n_refs: int | str) -> list[list[Reference]]:
+    """Return R lists of N texts, one list per reference; None if a reference is missing.
+
+    Parameters
+    ----------
+    refs : list of lists
+    label : str
+        Label of the metric, for errors.
+    n_refs : int or "var"
+        References that each segment has, if it has any.
+    """
+    if refs is None or not len(refs) or any(isinstance(stream, str) for stream in refs):
+        raise DataError("refs: expected a list of streams, a list of N texts for each reference.")
+    found = [list(stream) for stream in refs]
+    checks.same_length(**{f"reference stream {r}": stream for r, stream in enumerate(found)})
+    for r, stream in enumerate(found):
+        checks.texts(f"reference stream {r}", ["" if text is None else text for text in stream])
+    counts = np.sum([[text is not None for text in stream] for stream in found], axis=0)
+    if n_refs != "var" and (bad := np.flatnonzero((counts > 0) & (counts != n_refs))).size:
+        raise DataError(
+            f"{label}: got {counts[bad[0]]} references of segment {bad[0]}, expected "
+            f"n_refs={n_refs}. If segments differ, use n_refs='var'."
+        )
+    return found
+
+
+def referenced(refs: Sequence[Sequence[Reference]]) -> np.ndarray:
+    """(N,) bool: the segment has at least one reference.
+
+    >>> referenced([["a", None, None], ["b", "c", None]]).tolist()
+    [True, True, False]
+    """
+    return np.array([[text is not None for text in stream] for stream in refs], bool).any(0)
+
+
+class _Batch(NamedTuple):
+    """Candidates in the order of their segments; groups[g] to groups[g+1] have references g of all streams."""
+
+    rows: Any
+    hyps: list[str]
+    refs: list[list[Reference]]
+    groups: np.ndarray
+
+
+def _batches(
+    hyps: Sequence[str],
+    refs: list[list[Reference]],
+    segment: ArrayLike | None,
+    characters: int = _BATCH_CHARACTERS,
+) -> Iterator[_Batch]:
+    """Cut candidates into batches of about `characters` characters; one empty batch if there are none."""
+    hyps = checks.texts("hyps", hyps)
+    ids = np.arange(checks.same_length(hyps=hyps, refs=refs[0])) if segment is None else segment
+    ids = checks.segment_ids(ids, len(refs[0]))
+    checks.same_length(hyps=hyps, segment=ids)
+    order = np.argsort(ids, kind="stable")
+    filled = np.cumsum(
+        [len(hyps[i]) + 1 for i in order]
+    )  # + 1, so that blank texts fill a batch too
+    begin = 0
+    while begin < len(order) or begin == len(order) == 0:
+        goal = (filled[begin - 1] if begin else 0) + characters
+        end = max(begin + 1, int(np.searchsorted(filled, goal)))
+        rows = order[begin:end]
+        first = np.flatnonzero(np.diff(ids[rows], prepend=-1))
+        here = ids[rows][first].tolist()
+        texts = [[stream[i] for i in here] for stream in refs]
+        yield _Batch(rows, [hyps[i] for i in rows], texts, np.append(first, len(rows)))
+        begin = end
+
+
+def _gather(count: chrf.Counter, batches: Iterator[_Batch], threads: int) -> np.ndarray:
+    """(n, S) counts in the order of the candidates."""
+    rows, parts = [], []
+    with progress(0, "counting", "texts") as step, ThreadPoolExecutor(threads) as pool:
+        while some := list(islice(batches, 4 * threads)):
+            for one, part in zip(
+                some, pool.map(lambda batch: count(*batch[1:]), some), strict=True
+            ):
+                rows.append(one.rows)
+                parts.append(part)
+                step(len(part))
+    out = np.concatenate(parts)
+    out[np.concatenate(rows)] = np.concatenate(parts)
+    return out

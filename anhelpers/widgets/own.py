@@ -16,7 +16,7 @@ import numpy as np
 import traitlets
 
 from .. import checks
-from ..accuracy.surface import surface, surface_metric
+from ..accuracy.surface import surface_metric
 from ..charts.curve import beta_label
 from ..charts.frame import legible, number
 from ..charts.tradeoff import plot_one_source
@@ -176,8 +176,8 @@ def _candidates(
     rows = np.flatnonzero(np.isin(cands.segment, shown))
     rows = [i for i in rows if cands.texts[i].strip()]
     texts, segment = [cands.texts[i] for i in rows], cands.segment[rows].astype(np.int64)
-    chrf = surface("chrf", test.trg_lang)
-    accuracy = chrf.segment_scores(chrf.statistics(texts, test.streams, segment))
+    chrf = surface_metric("chrf", test.trg_lang, test.n_refs)
+    accuracy = chrf.score_segments(texts, test.streams, segment=segment)
     found: dict[int, _Points] = {one: [] for one in shown}
     for row, one, *point in zip(
         rows,

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import checks
-from ..accuracy.surface import surface
+from ..accuracy.surface import surface_metric
 from ..data.io import read_lines, read_table
 from ..data.sets import bundled, find_file
 from ..errors import DataError
@@ -261,11 +261,11 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    bleu, rows = surface("bleu"), []
+    bleu, rows = surface_metric("bleu"), []
     for direction, place in find_outputs(folder).items():
         hyps, refs = read_lines(place / "preds.test"), read_lines(place / "truth.test")
         n = checks.same_length(**{f"{place}/preds.test": hyps, "truth.test": refs})
-        rows.append((direction, float(bleu.corpus_scores(bleu.statistics(hyps, [refs]).sum(0))), n))
+        rows.append((direction, bleu.score_corpus(hyps, [refs]), n))
     return pd.DataFrame(rows, columns=["direction", "bleu", "n"])
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anhelpers import widgets
-from anhelpers.accuracy.surface import surface
+from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import load, load_candidates
 from anhelpers.naturalness.critic import (
     critic_tokens,
@@ -87,7 +87,7 @@ def judges(request, chromium):
 
 def assert_same(critic, judge, texts, refs):
     """The last bit of chrF, every token, and every share of the critic to 1e-9 nats."""
-    chrf = surface("chrf")
+    chrf = surface_metric("chrf")
     longest = max(map(len, refs))
     streams = [[one[k] if k < len(one) else None for one in refs] for k in range(longest)]
     want = chrf.segment_scores(chrf.statistics(texts, streams))

@@ -8,7 +8,7 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers.accuracy.surface import METRICS, surface, surface_metric
+from anhelpers.accuracy.surface import METRICS, surface_metric
 from anhelpers.data import TestSet, load, read_plain
 from anhelpers.errors import DataError
 from anhelpers.plane import with_human_points
@@ -73,7 +73,7 @@ def test_a_segment_without_any_reference_has_no_score_and_no_part_in_a_corpus(na
     assert (
         metric.score_corpus(hyps, refs=refs) == ORACLES[name][1].corpus_score(hyps[::2], kept).score
     )
-    assert not surface(name, "de").statistics(hyps, refs)[1].any()
+    assert not surface_metric(name, "de", "var").count(hyps, refs)[1].any()
     with pytest.raises(DataError):
         metric.score_corpus(["a"], refs=[[None]])
 
