@@ -1,41 +1,32 @@
-"""Write the tables of docs/judges.md: `python -m benchmarks.judges [PART …]`; without PART, of the teaching sets.
-
-wmt23 and wmt24 need ANHELPERS_DATA, and an hour each if the log-probabilities of their texts are not cached.
-"""
+"""Write the tables of docs/judges.md and build/judges.csv: `python -m benchmarks.judges`."""
 
 import re
-import sys
 from pathlib import Path
 
-from .page import gate_page, judge_page
-from .table import QUESTIONS, judge_table, judged
+import pandas as pd
 
-PAGE = Path(__file__).parents[2] / "docs" / "judges.md"
-PARTS = {
-    "": ("teaching", tuple(QUESTIONS)),
-    "_en": ("teaching/de-en", tuple(QUESTIONS)),
-    "wmt23": ("wmt23/en-de", ("mqm",)),
-    "wmt24": ("wmt24/en-de", ("ranking", "systems")),
-}
+from .page import judge_page
+from .table import judge_table, judged
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "judges.md"
+PARTS = {"de": "teaching", "en": "teaching/de-en"}
 
 
 def written(text: str, new: dict[str, str]) -> str:
     """A page with new text between its comments "made: PART" and "end"."""
     made = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)
-    return made.sub(lambda m: f"{m[1]}{m[2]}\n{new[m[1]]}\n" if m[1] in new else m[0], text)
+    return made.sub(lambda m: f"{m[1]}{m[2]}{new[m[1]]}" if m[1] in new else m[0], text)
 
 
 def main() -> None:
-    new = {}
-    for part in sys.argv[1:] or ["", "_en"]:
-        data, questions = PARTS[part]
-        table = judge_table(judged(data), questions)
-        if part.startswith("wmt"):
-            new[part] = judge_page(table)
-        else:
-            new |= {f"figures{part}": judge_page(table), f"gates{part}": gate_page(table)}
+    tables = {part: judge_table(judged(data)) for part, data in PARTS.items()}
+    new = {part: judge_page(table) for part, table in tables.items()}
     PAGE.write_text(written(PAGE.read_text("utf-8"), new), "utf-8")
-    print(f"wrote {PAGE}")
+    out = ROOT / "build" / "judges.csv"
+    out.parent.mkdir(exist_ok=True)
+    pd.concat(tables, names=["language", None]).droplevel(1).to_csv(out)
+    print(f"wrote {PAGE} and {out}")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Write the tables of docs/claim.md: `python -m benchmarks.judges.claim [SET …]`; without SET, of all sets.
+"""Write docs/claim.tsv and the table of docs/claim.md: `python -m benchmarks.judges.claim [SET …]` (default: all sets).
 
 Sets of WMT need ANHELPERS_DATA, and an hour each if the log-probabilities of their texts are not cached.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +23,35 @@ from anhelpers.plane.local import RELIABLE
 from .__main__ import written
 from .page import markdown_table
 
-PAGE = Path(__file__).parents[2] / "docs" / "claim.md"
+DOCS = Path(__file__).parents[2] / "docs"
+TABLE, PAGE = DOCS / "claim.tsv", DOCS / "claim.md"
 SEED, N_DRAWS = 13, 1000
-EVERY, ERRORS = "all systems", "reliability"
-"""Why a half cannot be decided: it has all systems, or its differences are only errors."""
+COLUMNS = [
+    "data",
+    "accuracy",
+    "judge",
+    "half",
+    "n_systems",
+    "of",
+    "segments",
+    "docs",
+    "r",
+    "low",
+    "high",
+]
+COLUMNS += ["alone_low", "alone_high", "p", "reliability", "verdict", "by_seed"]
+NAMES = {
+    "n": "segments",
+    "n_docs": "docs",
+    "pearson": "r",
+    "pearson_low": "low",
+    "pearson_high": "high",
+    "selection_low": "alone_low",
+    "selection_high": "alone_high",
+    "selection_p": "p",
+}
+"""Columns of `claim_halves` -> those of docs/claim.tsv."""
+SHOWN = {"holds": "hold", "false": "false"}
 TRAINED = ("lpp", "critic", "critic+lpp")
 
 
@@ -36,7 +61,9 @@ class ClaimSet:
 
     Parameters
     ----------
-    data : its name. accuracies, judges : names of metrics. per_system : where scores per system are.
+    data : its name.
+    accuracies, judges : names of metrics.
+    per_system : name of a data set with one score per system.
     """
 
     data: str
@@ -72,7 +99,7 @@ SETS = {
     "wmt24_zh": ClaimSet("wmt24/ja-zh", ("chrf",), ("compression",), "wmt24/autoscores"),
     "wmt25": ClaimSet("wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED)),
 }
-"""Part of the page -> its data set and metrics."""
+"""Name on the command line -> data set and metrics."""
 
 
 def texts_of(data: str) -> an.TestSet:
@@ -121,7 +148,7 @@ def _together(test: an.TestSet, accuracy: Metric, judge: Metric, data: str) -> P
 
 
 def rows_of(chosen: ClaimSet) -> pd.DataFrame:
-    """A row per accuracy, judge and half: `claim_halves`, the counts, and r over all systems."""
+    """The rows of docs/claim.tsv of a set: one per accuracy metric, naturalness metric and half."""
     found = []
     for accuracy, judge, each in compared(chosen):
         plane, curve = (each.plane, each.curve) if isinstance(each, OracleStudy) else (each, None)
@@ -129,63 +156,46 @@ def rows_of(chosen: ClaimSet) -> pd.DataFrame:
         table = planes.local_correlation(
             plane, np.random.default_rng(SEED), curve=curve, n_draws=N_DRAWS
         )
-        whole = table[table.window == "nearest"].iloc[-1]
+        of = table[table.window == "nearest"].iloc[-1].n_systems
         halves = planes.claim_halves(table).rename_axis("half").reset_index()
-        told = {"accuracy": accuracy, "judge": judge, "all": whole.n_systems, "r": whole.pearson}
-        found.append(halves.assign(**told, r_low=whole.pearson_low, r_high=whole.pearson_high))
-    return pd.concat(found, ignore_index=True)
+        found.append(halves.assign(data=chosen.data, accuracy=accuracy, judge=judge, of=of))
+    rows = pd.concat(found, ignore_index=True).rename(columns=NAMES)
+    rows["docs"] = rows.docs.where(rows.docs < rows.segments, "")
+    rows["reliability"] = rows.reliability.where(rows.reliability < RELIABLE)
+    rows["verdict"] = rows.verdict.str.removeprefix("is ")
+    rows["by_seed"] = np.where(rows.by_seed, "yes", "")
+    for name in (*COLUMNS[8:14], "reliability"):
+        digits = "{:.3f}" if name == "p" else "{:z.2f}"
+        rows[name] = rows[name].map(digits.format).replace("nan", "")
+    return rows[COLUMNS]
 
 
 def page_of(rows: pd.DataFrame) -> str:
-    """The rows of a set as a table in Markdown, a line per accuracy and judge."""
-    head = ["accuracy", "judge", "systems", "segments", "near", "far", "all systems: r"]
+    """docs/claim.md's table: verdicts and the range of r per data set, naturalness metric and half."""
     lines = []
-    for (accuracy, judge), pair in rows.groupby(["accuracy", "judge"], sort=False):
-        halves, one = pair.set_index("half"), pair.iloc[0]
-        cells = [
-            _cell(halves.loc[half]) if half in halves.index else "–" for half in ("near", "far")
-        ]
-        sizes = [str(n) for n in (one["all"], *halves.n_systems)]
-        # where each segment is by itself, documents are not known
-        docs = f" in {one.n_docs} documents" if one.n_docs < one.n else ", documents unknown"
-        counts = [": ".join([sizes[0], " + ".join(sizes[1:])]), f"{one.n}{docs}"]
-        whole = _interval(one.r, one.r_low, one.r_high)
-        lines.append([accuracy, judge, *counts, *cells, whole])
-    return "\n".join(markdown_table(head, lines)) + "\n"
+    for (data, judge), part in rows.groupby(["data", "judge"], sort=False):
+        cells = [_half(part[part.half == half]) for half in ("near", "far")]
+        lines.append([data, f"`{judge}`", part.accuracy.nunique(), *cells])
+    head = ["data", "naturalness", "accuracy metrics", "near the frontier", "far from it"]
+    return markdown_table(head, lines)
 
 
-def _cell(row: pd.Series) -> str:
-    said = row.verdict.removeprefix("is ")
-    said = said if said == "undecided" else f"**{said}**{' (by seed)' if row.by_seed else ''}"
-    alone = (
-        f"alone {row.selection_low:z.2f} to {row.selection_high:z.2f}, p = {row.selection_p:.3f}"
-    )
-    bars = f", {EVERY}" if row.n_systems == row["all"] else ""
-    bars += "" if row.reliability >= RELIABLE else f", {ERRORS} {row.reliability:.2f}"
-    cell = f"{said}: {_interval(row.pearson, row.pearson_low, row.pearson_high)}; {alone}{bars}"
-    return cell.replace("-", "−")
-
-
-def _interval(r: float, low: float, high: float) -> str:
-    return f"{r:z.2f} ({low:z.2f} to {high:z.2f})".replace("-", "−")
-
-
-def counted(page: str) -> str:
-    """How many halves in the tables of the page are decided, and how many would be by chance."""
-    cells = re.findall(r"\| (?:\*\*)?(undecided|holds|false)\b([^|]*)", page)
-    words = [word for word, _ in cells]
-    could = sum(EVERY not in rest and ERRORS not in rest for _, rest in cells)
-    return (
-        f"{len(cells)} halves: {words.count('holds')} hold, {words.count('false')} are false, "
-        f"{words.count('undecided')} are undecided. {could} of them have systems enough, which differ by more "
-        f"than their errors; were nothing there, about {round(0.05 * could)} of these would be decided, and at most "
-        f"{round(0.07 * could)}."
-    )
+def _half(rows: pd.DataFrame) -> str:
+    if rows.empty:
+        return "–"
+    low, high = (f"{value:z.2f}".replace("-", "−") for value in (rows.r.min(), rows.r.max()))
+    counts = rows.verdict.value_counts()
+    verdicts = [f"**{counts[name]} {text}**" for name, text in SHOWN.items() if name in counts]
+    return ", ".join([low if low == high else f"{low} to {high}", *verdicts])
 
 
 if __name__ == "__main__":
+    kept = pd.read_csv(TABLE, sep="\t", dtype=str, keep_default_na=False)
     for name in sys.argv[1:] or SETS:
-        part = {name: page_of(rows_of(SETS[name]))}
-        page = written(PAGE.read_text(encoding="utf-8"), part)
-        PAGE.write_text(written(page, {"count": counted(page)}), encoding="utf-8")
-        print(f"wrote {name} into {PAGE}")
+        new = rows_of(SETS[name]).to_csv(sep="\t", index=False)
+        own = pd.read_csv(StringIO(new), sep="\t", dtype=str, keep_default_na=False)
+        kept = pd.concat([kept[kept.data != SETS[name].data], own])
+        kept.to_csv(TABLE, sep="\t", index=False)
+        print(f"wrote {name} into {TABLE}")
+    table = page_of(pd.read_csv(TABLE, sep="\t"))
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), {"claim": table}), encoding="utf-8")

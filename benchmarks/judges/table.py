@@ -1,4 +1,4 @@
-"""Figures of naturalness metrics as tidy rows: a row per question, metric and item, each with its interval and n."""
+"""Figures of naturalness metrics: a row per question, metric and item, each with its interval and n."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 import anhelpers as an
-from anhelpers.bootstrap import bootstrap_means
-from anhelpers.data.sets import load_mono, minimal_pairs, ratings_file
+from anhelpers.data.sets import minimal_pairs, ratings_file
 from anhelpers.data.text_ratings import (
     RATED,
     load_ratings,
@@ -21,25 +20,14 @@ from anhelpers.data.text_ratings import (
     ratings_beside,
 )
 from anhelpers.estimate import Estimate
-from anhelpers.plane import metric_against, metric_axis, plane_of, within_sources
+from anhelpers.plane import metric_against, within_sources
 from anhelpers.scoring import score_all
 from anhelpers.stats import share_interval, spearman
 
 PEOPLE = RATED["naturalness"]
 DEFAULT = ("lpp", "critic", "critic+lpp", PEOPLE)
 RHO = "Spearman's ρ"
-CHANCE = {"share": 0.5, RHO: 0.0}
-QUESTIONS = {
-    "tags": "Pairs of candidates: in how many sources the first has the higher score",
-    "minimal pairs": "Minimal pairs: in how many the grammatical sentence has the higher score",
-    "people": "Against the ratings: Spearman's ρ over the candidates of a source, mean over sources",
-    "tradeoff": "Accuracy against naturalness: Spearman's ρ over the candidates of a source, mean over sources",
-    "ranking": "Rankings of systems: Spearman's ρ of two metrics",
-    "mqm": "Rankings of systems: Spearman's ρ with the errors of fluency that annotators marked (MQM)",
-    "systems": "The systems: place and mean over segments",
-    "language model": "The language model itself",
-}
-TAG_PAIRS = (  # the first is meant to be the more natural one
+TAG_PAIRS = (  # the first is written to be the more natural one
     ("idiomatic", "literal-2"),
     ("idiomatic", "literal"),
     ("idiomatic", "calque"),
@@ -87,17 +75,18 @@ def judged(data: str, names: Sequence[str] = DEFAULT, seed: int = 0) -> Judged:
     )
 
 
-def judge_table(of: Judged, questions: Sequence[str] = tuple(QUESTIONS)) -> pd.DataFrame:
-    """question, judge, item; value, low, high (95 %), n, n_of, unit; chance: what a metric of noise gets.
+def judge_table(of: Judged) -> pd.DataFrame:
+    """question, judge, item; value, low, high (95 %), n, n_of, unit.
 
-    The rows are those of the questions that the data set can answer.
+    tags: shares of sources in which the first candidate scores higher; minimal pairs: shares of pairs in which the
+    grammatical sentence does; people, tradeoff: Spearman's ρ over the candidates of a source, mean over sources;
+    mqm: Spearman's ρ of the systems.
     """
     rows = []
-    for question in questions:
-        for judge, item, figure in ANSWERS[question](of):
+    for question, answers in ANSWERS.items():
+        for judge, item, figure in answers(of):
             row = {name: getattr(figure, name) for name in ("value", "low", "high", "n")}
             row |= {"n_of": figure.of, "unit": figure.unit or figure.name}
-            row |= {"chance": CHANCE.get(figure.name, np.nan)}
             rows.append({"question": question, "judge": judge, "item": item, **row})
     return pd.DataFrame(rows)
 
@@ -177,18 +166,6 @@ def _tradeoff(of: Judged) -> Answers:
             yield judge, "with chrf", of.within(known["chrf"], scores)
 
 
-def _axes(of: Judged) -> tuple[Any, dict[str, Any]]:
-    """The systems and all references as people, and the axis of each metric."""
-    everyone = an.with_human_points(an.load(of.data), [])
-    return everyone, {judge: metric_axis(everyone, metric) for judge, metric in of.metrics.items()}
-
-
-def _ranking(of: Judged) -> Answers:
-    everyone, axes = _axes(of)
-    for (one, first), (other, second) in combinations(axes.items(), 2):
-        yield one, f"with {other}", rank_agreement(plane_of(everyone, first, second), of.rng)
-
-
 def _mqm(of: Judged) -> Answers:
     if (path := ratings_file(of.data)) is None:
         return
@@ -199,47 +176,10 @@ def _mqm(of: Judged) -> Answers:
         yield judge, "with MQM fluency", figure
 
 
-def _systems(of: Judged) -> Answers:
-    everyone, axes = _axes(of)
-    for judge, axis in axes.items():
-        table = an.systems_table(plane_of(everyone, axis, axis), of.rng)
-        # stable: systems of equal texts, and so of equal scores, keep their order
-        for row in table.sort_values("naturalness", ascending=False, kind="stable").to_dict(
-            "records"
-        ):
-            low, high, n = row["naturalness_low"], row["naturalness_high"], row["n"]
-            figure = Estimate(
-                axis.title, row["naturalness"], low=low, high=high, n=n, of="segments"
-            )
-            yield judge, row["system"], figure
-
-
-def _language_model(of: Judged) -> Answers:
-    if of.lm is None:
-        return
-    bpb, texts = an.metric("bpb", of.test.trg_lang, lm=of.lm), load_mono(of.data)
-    found = bootstrap_means(
-        bpb.count(texts),
-        np.arange(len(texts)),
-        of.rng,
-        of=lambda means: bpb.score_count(means)[..., None],
-    )
-    figure = found.estimate(0, "bits per byte", f"{bpb.unit}, lower is better", of="texts")
-    yield "language model", "bits per byte of originals", figure
-    if pairs := minimal_pairs(of.data):
-        _, good, bad = zip(*pairs, strict=True)
-        total = an.score_texts(of.lm, [*good, *bad], eos=of.lm.ends).total
-        figure = win_share(total[: len(good)], total[len(good) :], "pairs")
-        yield "language model", "good > bad, whole sentences", figure
-
-
 ANSWERS = {
     "tags": _tags,
     "minimal pairs": _minimal_pairs,
     "people": _people,
     "tradeoff": _tradeoff,
-    "ranking": _ranking,
     "mqm": _mqm,
-    "systems": _systems,
-    "language model": _language_model,
 }
