@@ -23,7 +23,7 @@ NAVIGATION = {
     "What it rests on": "verification calibration judges claim reproducible performance",
     "Inside": "architecture cluster libraries CONTRIBUTING UPGRADING CHANGELOG",
 }
-"""The pages in their order; names in capitals lie beside docs/, the others in it."""
+"""Pages in order; those with names in capitals are in the root, the others in docs/."""
 LINK = re.compile(r'(?:(?<=href=")|(?<=src="))[^"]*(?=")')
 STYLES = [ROOT / "anhelpers/templates/page.css", ROOT / "docs/build.css"]
 FRAME = """<!doctype html>
@@ -36,7 +36,7 @@ FRAME = """<!doctype html>
 
 @dataclass
 class Page:
-    """A page of the documentation: where it comes from and lies, its title and what stands on it."""
+    """A page of the documentation: its source and target paths, its title and its HTML."""
 
     source: Path
     target: str
@@ -45,13 +45,13 @@ class Page:
 
 
 def slug(heading: str) -> str:
-    """The name of a heading in links, as on GitHub."""
+    """The anchor of a heading, as on GitHub."""
     plain = unescape(re.sub(r"<[^>]+>", "", heading)).strip().lower()
     return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
 
 
 def read(path: Path) -> str:
-    """A Markdown file as HTML, its headings named as on GitHub."""
+    """A Markdown file as HTML, with anchors as on GitHub."""
     made = typeset(path.read_text(encoding="utf-8"))
     named = r'<h\1 id="{}">\2</h\1>'
     return re.sub(
@@ -67,7 +67,7 @@ def source(name: str) -> Path:
 
 
 def pages() -> list[Page]:
-    """All pages: those of the navigation first, then the reference."""
+    """All pages: those of the navigation, then the reference."""
     found = []
     for name in " ".join(NAVIGATION.values()).split():
         body = read(source(name))
@@ -81,22 +81,22 @@ def pages() -> list[Page]:
 
 
 def lead(page: Page, link: str, known: dict[Path, Page]) -> str:
-    """Where a link of the sources leads from the page.
+    """The address of a link, relative to the page.
 
     Raises
     ------
-    ValueError : it leads nowhere.
+    ValueError : the target does not exist.
     """
     path, _, anchor = link.partition("#")
     there = (page.source.parent / unescape(path)).resolve() if path else page.source
     to, book = known.get(there), SITE / f"{there.stem}.html"
     body = page.body if not path else to.body if to else None
     if body is None and not there.exists():
-        raise ValueError(f"{page.source.relative_to(ROOT)}: {link} leads nowhere")
+        raise ValueError(f"{page.source.relative_to(ROOT)}: {link} does not exist")
     if body is None and anchor and there.suffix == ".md":
         body = read(there)
     if anchor and body and f'id="{anchor}"' not in body:
-        raise ValueError(f"{page.source.relative_to(ROOT)}: {link} names no heading of that page")
+        raise ValueError(f"{page.source.relative_to(ROOT)}: {link} is no heading of that page")
     aim = ROOT / "build/docs" / to.target if to else there
     aim = book if there.suffix == ".ipynb" and book.is_file() else aim
     aim = ROOT / "build/docs" / there.name if there.suffix == ".svg" else aim
@@ -107,7 +107,7 @@ def lead(page: Page, link: str, known: dict[Path, Page]) -> str:
 
 
 def navigation(page: Page, every: list[Page]) -> str:
-    """The list of pages, as it stands beside this one."""
+    """The list of pages beside this one."""
     groups = [
         (group, [one for one in every if one.source in map(source, names.split())])
         for group, names in NAVIGATION.items()
@@ -128,11 +128,11 @@ def navigation(page: Page, every: list[Page]) -> str:
 
 
 def build(out: Path = ROOT / "build/docs") -> list[Path]:
-    """Write all pages and the pictures that they show; returns the paths of the pages.
+    """Write all pages and their pictures; return the paths of the pages.
 
     Raises
     ------
-    ValueError : links that lead nowhere, all of them.
+    ValueError : with all broken links.
     """
     every = pages()
     known = {one.source: one for one in every if one.source.suffix == ".md"}
