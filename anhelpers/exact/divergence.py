@@ -124,7 +124,7 @@ def wasserstein_ball(ground: ArrayLike, unit: str = "unit of the ground cost") -
         return wasserstein_ball(ground / spread), spread
 
     value, polyhedron = partial(pmf.wasserstein, ground=ground), partial(_transport, sized)
-    forms = {"polyhedron": polyhedron, "ground": sized, "plain": plain}
+    forms: dict[str, Any] = {"polyhedron": polyhedron, "ground": sized, "plain": plain}
     return Divergence("w1", "Wasserstein-1", unit, value, **forms)
 
 
