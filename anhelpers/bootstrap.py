@@ -208,7 +208,7 @@ class MeanInterval:
     ) -> Estimate:
         """One of the means; `of` names what n counts, in the plural."""
         low, high = sorted((float(self.low[column]), float(self.high[column])))
-        facts = {"se": self.se, "n_effective": self.n_effective}
+        facts: dict = {"se": float(self.se[column]), "n_effective": float(self.n_effective[column])}
         return Estimate(
             name,
             float(self.mean[column]),
@@ -220,7 +220,7 @@ class MeanInterval:
             unit=unit,
             signature=signature,
             level=self.level,
-            **{key: float(values[column]) for key, values in facts.items()},
+            **facts,
         )
 
 

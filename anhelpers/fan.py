@@ -1,8 +1,8 @@
 """The expected oracle curve with fewer candidates: exact over all random subsets of K, for every K at once.
 
-A random subset of K of a source's n candidates holds the one of rank j (1 = largest accuracy + β · naturalness), and
+A random subset of K of a source's n candidates contains the one of rank j (1 = largest accuracy + β · naturalness), and
 none better, with probability C(n - j, K - 1) / C(n, K). So the expected choice is a weighted sum over ranks. As β
-grows, two candidates change ranks only where their scores are equal, and merging these crossings of all sources gives
+grows, two candidates change ranks only if their scores are equal, and merging these crossings of all sources gives
 the whole curve: no grid, no simulation.
 """
 
@@ -18,26 +18,32 @@ from ._numba import compiled
 from .errors import DataError
 from .frontier import held_betas, most_at, vertex_at
 
-MOST = 2**26  # pairs of candidates × K: up to 1 GiB of results
-# crossings nearer than this may be one: each β is rounded three times
-SAME = 4 * np.finfo(np.float64).eps
+_MOST = 2**26  # pairs of candidates × K: up to 1 GiB of results
+_SAME = (
+    4 * np.finfo(np.float64).eps
+)  # crossings nearer than this may be one: each β is rounded three times
 
 
 @dataclass(frozen=True)
 class ExpectedCurves:
     """The expected oracle curve over random subsets of K candidates of each source, for M values of K.
 
-    Vertex v holds for β in [beta[v], beta[v+1]), the last one up to ∞. Each column is a concave, falling curve; the
-    more candidates, the larger accuracy + β · naturalness at every β. If the candidates are n independent draws from a
-    translator, each column is the unbiased estimate of what the oracle reaches with K draws (a U-statistic).
+    Vertex v is optimal for β in [beta[v], beta[v+1]), the last one up to ∞. Each column is a concave, falling curve. If
+    the candidates are n independent draws from a translator, each column is an unbiased estimate of the oracle's curve
+    with K draws (a U-statistic).
 
     Parameters
     ----------
-    ks : (M,) subset sizes K.
-    beta : (V,) strictly increasing, beta[0] == 0; every β at which some column changes.
-    accuracy, naturalness : (V, M) expectations of the means over the sources, in the units of the input.
-    n_segments : number of sources S.
-    n_capped : (M,) how many sources have fewer than K candidates, so that all of theirs were taken.
+    ks : array
+        (M,) subset sizes K.
+    beta : array
+        (V,) strictly increasing, beta[0] == 0; every β at which some column changes.
+    accuracy, naturalness : array
+        (V, M) expectations of the means over the sources, in the units of the input.
+    n_segments : int
+        Number of sources S.
+    n_capped : array
+        (M,) number of sources with fewer than K candidates, all of which are used.
     """
 
     ks: np.ndarray
@@ -48,17 +54,13 @@ class ExpectedCurves:
     n_capped: np.ndarray
 
     def vertex(self, beta: float) -> int:
-        """Index of the vertex that holds at this β in [0, ∞]."""
+        """Index of the vertex at this β in [0, ∞]."""
         return vertex_at(self.beta, beta)
 
     def accuracy_at(self, naturalness: ArrayLike) -> np.ndarray:
-        """(M, ...) the most accuracy of any mixture at this naturalness or more; nan beyond the end of a curve."""
-        return np.stack(
-            [
-                most_at(naturalness, n, a)
-                for n, a in zip(self.naturalness.T, self.accuracy.T, strict=True)
-            ]
-        )
+        """(M, ...) largest accuracy of any mixture at this naturalness or more; nan beyond the end of a curve."""
+        columns = zip(self.naturalness.T, self.accuracy.T, strict=True)
+        return np.stack([most_at(naturalness, n, a) for n, a in columns])
 
 
 def expected_curves(
@@ -70,24 +72,29 @@ def expected_curves(
     counts: ArrayLike | None = None,
     cap: bool = False,
 ) -> ExpectedCurves:
-    """What the oracle reaches on average with K random candidates per source, for all β in [0, ∞] and several K.
+    """Expected oracle curve with K random candidates per source, for all β in [0, ∞] and several K.
 
     Parameters
     ----------
-    segment : (n,) source of each candidate, 0..S-1 in any order, each at least once; the counts may differ.
-    accuracy, naturalness : (n,) higher is better, any unit.
-    ks : (M,) whole numbers >= 1: how many candidates a subset has, drawn without replacement.
-    counts : (n,) how many candidates each row stands for; by default one.
-    cap : a source with fewer than K candidates gives all it has; otherwise it is an error.
+    segment : array_like
+        (n,) source of each candidate, 0..S-1 in any order, each at least once; the counts may differ.
+    accuracy, naturalness : array_like
+        (n,) higher is better, any unit.
+    ks : array_like
+        (M,) whole numbers >= 1: sizes of subsets, drawn without replacement.
+    counts : array_like, optional
+        (n,) number of candidates of each row (default: one).
+    cap : bool
+        Whether to use all candidates of a source with fewer than K; otherwise it is an error.
 
     Returns
     -------
-    ExpectedCurves. Its size is about the number of pairs of candidates times M; ask `expected_at` where that is large.
+    ExpectedCurves, about as large as the number of pairs of candidates times M; `expected_at` is smaller.
 
     Raises
     ------
-    DataError for unequal lengths, scores that are not finite or beyond ±1e302, units too far apart for a β, K < 1, a
-    source with fewer than K candidates, a result that is too large.
+    DataError
+        Unequal lengths, scores not finite or beyond ±1e302, a β that overflows, K < 1, or a result that is too large.
 
     References
     ----------
@@ -105,12 +112,8 @@ def expected_curves(
     segment, a, n = segment[order], a[order], n[order]
     sizes = np.bincount(segment)
     size = int((sizes * (sizes - 1) // 2).sum()) * len(ks)
-    if size > MOST:
-        raise DataError(
-            f"the whole curve has up to {size:.1e} numbers (pairs of candidates × {len(ks)} K), "
-            f"more than {MOST:.1e}: give fewer K, or ask for the values at some β with "
-            "expected_at."
-        )
+    if size > _MOST:
+        raise DataError(f"the curve has {size:.1e} numbers, at most {_MOST:.1e}. Use expected_at.")
     table, at, capped = _weight_table(sizes, ks, cap)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     better, worse, beta = _crossings(a, n, starts)
@@ -135,15 +138,18 @@ def expected_at(
     counts: ArrayLike | None = None,
     cap: bool = False,
 ) -> np.ndarray:
-    """(2, S, B, M) expected accuracy and naturalness of every source at B values of β in [0, ∞], for M values of K.
+    """(2, S, B, M) expected accuracy and naturalness of every source at B values of β, for M values of K.
 
     The mean over the sources is a point of `expected_curves`, and (draws, S) bootstrap weights times the values are its
-    resamples. Exact where no two scores are within rounding of each other at β; there, either side of that vertex.
+    resamples. If two scores are within rounding of each other at β, either side of that vertex may result. Time grows
+    as n · log n.
 
     Parameters
     ----------
-    betas : (B,) any order. The others are as in `expected_curves`; time grows as n · log n.
-    ks : (M,) sizes K of the sample. counts, cap : as in `expected_curves`.
+    segment, accuracy, naturalness, ks, counts, cap : array_like, bool
+        As in `expected_curves`.
+    betas : array_like
+        (B,) in [0, ∞], in any order.
 
     >>> expected_at([0, 0, 0], [80, 50, 60], [-4, -1, -2], [0, 20], [1, 3])[0, 0].round(2)
     array([[63.33, 80.  ],
@@ -152,28 +158,22 @@ def expected_at(
     betas = np.array([checks.non_negative("beta", beta) for beta in np.atleast_1d(betas)])
     ks = _subset_sizes(ks)
     segment, a, n = _flat(segment, accuracy, naturalness, counts)
-    # at ∞; a stable sort keeps it on ties: the more natural first
+    # the order at ∞, which stable sorts keep on ties: the more natural first
     order = np.lexsort((-a, -n, segment))
     sizes = np.bincount(segment)
     size = 2 * len(sizes) * len(betas) * len(ks)
-    if size > 2 * MOST:
-        raise DataError(
-            f"{size:.1e} numbers (sources × β × K, twice) are too many: take fewer β, K, or "
-            "sources."
-        )
+    if size > 2 * _MOST:
+        raise DataError(f"got {size:.1e} numbers, at most {2 * _MOST:.1e}. Use fewer β or K.")
     table, at, _ = _weight_table(sizes, ks, cap)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     return _values(a[order], n[order], starts, betas, table, at)
 
 
 def rank_weights(n: int, ks: ArrayLike) -> np.ndarray:
-    """(n, M) probability that the best of K candidates drawn from n without replacement is the one of rank 1, 2, …, n.
+    """(n, M) probability that the best of K candidates drawn from n without replacement has rank 1, 2, …, n.
 
-    C(n - j, K - 1) / C(n, K) for rank j, as a running product of factors below 1: exact to rounding for any n.
-
-    Parameters
-    ----------
-    n : candidates. ks : (M,) sizes K of the sample, at least 1; those above n count as n.
+    C(n - j, K - 1) / C(n, K) for rank j, as a running product of factors below 1: exact to rounding for any n. K of
+    `ks` (M,) above n count as n.
 
     >>> rank_weights(4, [1, 2, 4]).round(3).tolist()
     [[0.25, 0.5, 1.0], [0.25, 0.333, 0.0], [0.25, 0.167, 0.0], [0.25, 0.0, 0.0]]
@@ -187,7 +187,7 @@ def rank_weights(n: int, ks: ArrayLike) -> np.ndarray:
 def _subset_sizes(ks: ArrayLike) -> np.ndarray:
     ks = np.atleast_1d(np.asarray(ks))
     if ks.ndim != 1 or not ks.size or not np.issubdtype(ks.dtype, np.integer) or ks.min() < 1:
-        raise DataError(f"ks must be whole numbers of at least 1, got {ks.tolist()}.")
+        raise DataError(f"ks must be whole numbers ≥ 1, got {ks.tolist()}.")
     return ks.astype(np.int64)
 
 
@@ -200,26 +200,23 @@ def _flat(segment, accuracy, naturalness, counts) -> tuple[np.ndarray, np.ndarra
         counts = np.asarray(counts)
         checks.same_length(segment=segment, counts=counts)
         if not np.issubdtype(counts.dtype, np.integer) or (counts < 1).any():
-            raise DataError("counts must be whole numbers of at least 1, one for each row.")
+            raise DataError("counts must be whole numbers ≥ 1, one for each row.")
         segment, a, n = (np.repeat(v, counts) for v in (segment, a, n))
-    empty = np.flatnonzero(np.bincount(segment) == 0)
-    if not len(segment) or empty.size:
-        which = f"segment {empty[0]} has no candidate" if empty.size else "there are no candidates"
-        raise DataError(f"{which}; each source needs at least one.")
+    empty = np.flatnonzero(np.bincount(segment, minlength=1) == 0)
+    if empty.size:
+        raise DataError(f"segment {empty[0]} has no candidate ({empty.size} such).")
     return segment, a, n
 
 
 def _weight_table(
     sizes: np.ndarray, ks: np.ndarray, cap: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The `rank_weights` of every size, one below the other; (S,) where those of a source begin; (M,) n_capped."""
+    """The concatenated `rank_weights` of every size; (S,) begin of those of a source; (M,) n_capped."""
     short = sizes[:, None] < ks
     if short.any() and not cap:
         s = int(np.flatnonzero(short.any(1))[0])
         raise DataError(
-            f"segment {s} has {sizes[s]} candidates, fewer than K = {ks.max()} "
-            f"({short.any(1).sum()} such of {len(sizes)}); give smaller K, or cap=True to take "
-            "all it has."
+            f"segment {s} has {sizes[s]} candidates, K is {ks.max()}. Reduce K or use cap=True."
         )
     distinct, which = np.unique(sizes, return_inverse=True)
     begin = np.concatenate([[0], np.cumsum(distinct)[:-1]])
@@ -227,21 +224,21 @@ def _weight_table(
 
 
 def _vertices(beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The vertex of every crossing and the β of every vertex, of sorted crossings; those within rounding share one.
+    """The vertex of every sorted crossing and the β of every vertex; crossings within rounding share one.
 
-    Among three candidates that cross in one point, the order of the three computed β is an accident; at the last of
-    them all ranks are right again.
+    If three candidates cross in one point, the order of the three computed β is arbitrary; after the last of them all
+    ranks are right.
     """
     beta = np.concatenate([[0.0], beta])
     with np.errstate(over="ignore"):
-        new = beta[1:] > beta[:-1] * (1 + SAME)
+        new = beta[1:] > beta[:-1] * (1 + _SAME)
     vertex = np.concatenate([[0], np.cumsum(new)])
     return vertex[1:], beta[np.append(new, True)]
 
 
 @compiled
 def _crossings(a, n, starts):
-    """Every pair of a source that changes ranks: the candidate that is ahead before, the one after, and the β."""
+    """Every pair of a source that changes ranks: the better candidate before, the one after, and the β."""
     count = 0
     for s in range(len(starts) - 1):
         for i in range(starts[s], starts[s + 1]):
@@ -302,7 +299,7 @@ def _values(a, n, starts, betas, table, at):
             beta = betas[b]
             if np.isinf(beta):
                 order = np.arange(len(own_a))
-            else:  # accuracy + β · naturalness, or β-th of it, where that may be no float64
+            else:  # accuracy + β · naturalness, divided by β if that may overflow
                 sums = own_a + beta * own_n if beta < 1e5 else own_a / beta + own_n
                 order = np.argsort(-sums, kind="mergesort")
             for r in range(len(order)):

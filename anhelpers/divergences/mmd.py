@@ -219,7 +219,9 @@ def _rbf32(x: np.ndarray, y: np.ndarray, block: int, pool: ThreadPoolExecutor) -
 
 
 @compiled(error_model="numpy", fastmath={"reassoc", "nsz", "contract"})  # adds in vectors
-def _powers_of_two(out, half_x, half_y, row_sums, col_sums, first, diagonal):
+def _powers_of_two(
+    out: Any, half_x: Any, half_y: Any, row_sums: Any, col_sums: Any, first: int, diagonal: bool
+) -> None:
     """In place, out[i, j] = 2^(x·y - |x|²/2 - |y|²/2) from the products x·y, and its sums in float64.
 
     On a diagonal tile, row i has only its entries from column first + i on; the others become 0.

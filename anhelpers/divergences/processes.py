@@ -270,7 +270,7 @@ def second_moment(
     return _pair_moment(process, *(_side(process, t) for t in (x, x if y is None else y)))
 
 
-def _side(process: CriticProcess, x: Sequence) -> tuple:
+def _side(process: CriticProcess, x: Sequence | np.ndarray) -> tuple:
     """(texts, (N,) m, (N,) k(x, x)), computed once for many blocks of pairs."""
     return x, process.mean_at(x), process.variance_at(x)
 
@@ -349,7 +349,7 @@ def estimate_distance(
     signature = f"D_p|p:{power:g}|link:{process.link}|critics:{n_critics} drawn"
     value, se = power_mean(gaps, power), power_mean_se(gaps, power)
     low, high = (float(end) for end in student(value, se, n_critics))
-    facts = {"unit": "score", "signature": signature, "bias": bias}
+    facts: dict = {"unit": "score", "signature": signature, "bias": bias}
     return Estimate(f"D_{power:g}", value, low=low, high=high, se=se, **facts)
 
 
@@ -501,8 +501,8 @@ def memed_samples(
             columns[b] += c.sum(0)
     u, v = _spread(of_x), _spread(of_y)
     noise = pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
-    within = (_within(process, side, step) for side in (of_x, of_y))
-    return _estimate(PairSums(*within, rows, columns, noise), f"D_2²|link:{process.link}", unit)
+    xx, yy = (_within(process, side, step) for side in (of_x, of_y))
+    return _estimate(PairSums(xx, yy, rows, columns, noise), f"D_2²|link:{process.link}", unit)
 
 
 def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:

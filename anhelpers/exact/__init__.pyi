@@ -5,10 +5,10 @@ from .divergence import critic_ball as critic_ball
 from .divergence import mmd_ball as mmd_ball
 from .divergence import renyi_ball as renyi_ball
 from .divergence import wasserstein_ball as wasserstein_ball
-from .optimism import sampled_oracle as sampled_oracle
 from .problem import ExactCurve as ExactCurve
 from .problem import Problem as Problem
 from .problem import Solution as Solution
+from .problem import sampled_oracle as sampled_oracle
 from .solve import Theorem31 as Theorem31
 from .solve import check_theorem as check_theorem
 from .solve import solve as solve

@@ -1,4 +1,4 @@
-"""A(N) where D is convex but not polyhedral: a cone program for one N, and the curve between its tangents."""
+"""A(N) for a convex D: a cone program for one N, and the curve between its tangents."""
 
 from __future__ import annotations
 
@@ -18,35 +18,28 @@ from .divergence import Ball, Divergence
 from .linear import best_targets, solve_equal
 from .problem import Problem, Solution
 
-TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
-"""(tolerance, step towards the cones' boundary) for Clarabel; its own values are the second."""
-
-
-NEAR = 2e-5
-"""The D below which the quadratic program of `_near` is tried too: there the two agree to 1e-6 of the range of A."""
-
-CLOSE = 1e-8
-"""The D below which only that is left: the tolerance of the cone program is as large as D."""
-
-NEVER = 1e8
-"""A cost at which what R never says is not said either: by what it costs, its share would be below 1e-8."""
-
-UNHEARD = 1e-28
-"""The D that rounding of the probabilities alone amounts to."""
+_TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
+"""(tolerance, step towards the cones' boundary) for Clarabel; its defaults are the second."""
+_NEAR = 2e-5  # D below which `_near` is tried too: there the two agree to 1e-6 of the range of A
+_CLOSE = (
+    1e-8  # D below which only `_near` is used: the tolerance of the cone program is as large as D
+)
+_NEVER = 1e8  # cost from which targets with R = 0 are excluded: their share would be below 1e-8
+_UNHEARD = 1e-28  # the D of rounding of the probabilities alone
 
 
 def cone_solver(
     problem: Problem, divergence: Divergence
 ) -> Callable[[float], tuple[np.ndarray, float, float]]:
-    """A function limit -> (mass, β, D) that reuses one compiled cone program; ∞ gives the most natural of the best.
+    """A function limit -> (mass, β, D) that reuses one compiled cone program; ∞ returns the most natural of the best.
 
-    Where D is infinite outside R's support, what R never says is never said. Costs and D come in units of their own
-    size, as from `solve.plain_world`: the tolerances are absolute.
+    If D is infinite outside R's support, targets with R = 0 are excluded. Costs and D are in units of their own size:
+    the tolerances are absolute.
     """
     cp = need("cvxpy", f"the exact curve for {divergence.label}")
     r = problem.reference
     cells = np.broadcast_to(r > 0 if divergence.absolute else True, problem.cost.shape)
-    cells = cells & ((problem.cost < NEVER) | (r > 0))
+    cells = cells & ((problem.cost < _NEVER) | (r > 0))
     mass, ball, rows = _mass(cp, problem, divergence, cells)
     same = problem.p_x[:, None] * r
     scale = cp.Parameter(nonneg=True)  # so that a small D is as exact as a large one
@@ -56,34 +49,29 @@ def cone_solver(
     def far(limit: float) -> tuple[np.ndarray, float, float]:
         scale.value = 1 / float(ball.bound(limit))
         _run(program)
-        beta = (
-            max(0.0, float(np.squeeze(within.dual_value))) * scale.value * float(ball.slope(limit))
-        )
+        beta = max(0.0, float(np.squeeze(within.dual_value)))
+        beta = beta * scale.value * float(ball.slope(limit))
         found, d = _inside(problem, divergence, _cleaned(mass.value, cells, problem), same, limit)
         return found, beta, d
 
     def at(limit: float) -> tuple[np.ndarray, float, float]:
-        if limit == np.inf or limit == 0:
-            best = limit > 0
-            found = (
-                _most_natural_of_the_best(cp, problem, divergence, cells)
-                if best
-                else _equal(problem, divergence)
-            )
-            return found, 0.0 if best else np.inf, _distance(problem, divergence, found)
-        if limit >= NEAR:
+        if limit == np.inf:
+            found = _most_natural_of_the_best(cp, problem, divergence, cells)
+            return found, 0.0, _distance(problem, divergence, found)
+        if limit == 0:
+            found = _equal(problem, divergence)
+            return found, np.inf, _distance(problem, divergence, found)
+        if limit >= _NEAR:
             return far(limit)
-        if limit < CLOSE:
+        if limit < _CLOSE:
             return _near(cp, problem, divergence, cells, limit)
         tried = []
         for solve in (far, partial(_near, cp, problem, divergence, cells)):
             with suppress(AnhelpersError):
                 tried.append(solve(limit))
-        return (
-            min(tried, key=lambda found: float((problem.cost * found[0]).sum()))
-            if tried
-            else far(limit)
-        )
+        if not tried:
+            return far(limit)
+        return min(tried, key=lambda found: float((problem.cost * found[0]).sum()))
 
     return at
 
@@ -96,10 +84,10 @@ def _equal(problem: Problem, divergence: Divergence) -> np.ndarray:
 def _near(
     cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray, limit: float
 ) -> tuple[np.ndarray, float, float]:
-    """(mass, β, D) for a D next to 0: a step of size √D away from the best translator with D = 0.
+    """(mass, β, D) for a D next to 0: a step of size √D from the best translator with D = 0.
 
-    In units of that step D is a sum of squares that does not get smaller, so no tolerance meets it. What R never says
-    costs D itself and no square: its step is D.
+    In units of that step D is a sum of squares of size 1, far above the tolerances. Targets with R = 0 add D itself and
+    no square: their step is D.
     """
     root, price = divergence.near(problem.reference)  # type: ignore[misc]  # all that have a ball have it
     start, size = _equal(problem, divergence), np.sqrt(limit)
@@ -109,22 +97,18 @@ def _near(
     length = cp.Variable(len(step))
     moved = cp.multiply(step / size, length)
     within = cp.sum_squares(root @ (said @ moved)) + new @ length <= 1
-    rows = [spoken @ moved == 0, length >= -np.minimum(there / step, 1e6)]  # none is that long
+    rows = [spoken @ moved == 0, length >= -np.minimum(there / step, 1e6)]  # no step is that long
     program = cp.Problem(cp.Minimize(problem.cost[cells] @ moved), [within, *rows])
     _run(program)
     if new.any() and program.value > -1e-6:
-        raise AnhelpersError(
-            f"a D of at most {limit:.3g} is too close to 0 here, where only what R never says "
-            f"would gain accuracy; ask for N = 0 or for N <= {-CLOSE:g}."
-        )
+        raise AnhelpersError(f"D ≤ {limit:.3g} is too close to 0. Use N = 0 or N <= {-_CLOSE:g}.")
     beta = max(0.0, float(np.squeeze(within.dual_value))) / size
-    if limit < UNHEARD:
+    if limit < _UNHEARD:
         return start, beta, limit
     share = 1.0
-    for _ in range(4):  # D is not quite that sum: the step that has the asked one
-        found = _cleaned(
-            there + np.where(new > 0, share, 1.0) * share * step * length.value, cells, problem
-        )
+    for _ in range(4):  # D is not quite that sum: find the step with the wanted D
+        moved = np.where(new > 0, share, 1.0) * share * step * length.value
+        found = _cleaned(there + moved, cells, problem)
         d = _distance(problem, divergence, found, limit)
         share *= np.sqrt(limit / d) if d else 1.0
     found, d = _inside(problem, divergence, found, start, limit)
@@ -134,7 +118,7 @@ def _near(
 def _inside(
     problem: Problem, divergence: Divergence, mass: np.ndarray, same: np.ndarray, limit: float
 ) -> tuple[np.ndarray, float]:
-    """(mass, D), moved towards one that speaks like R just so far that rounding does not break the constraint."""
+    """(mass, D), moved towards `same`, with D = 0, until rounding does not break the constraint."""
     found, share = mass, 1e-10
     while (d := _distance(problem, divergence, found, limit)) > limit and share < 0.1:
         found = (1 - share) * mass + share * same
@@ -145,7 +129,7 @@ def _inside(
 def _distance(
     problem: Problem, divergence: Divergence, mass: np.ndarray, limit: float = np.inf
 ) -> float:
-    """D of the marginal; next to 0 to second order, for the exact formula is a difference of numbers near 1."""
+    """D of the marginal; next to 0 to second order, for the exact formula subtracts numbers near 1."""
     q, r = mass.sum(0) / mass.sum(), problem.reference
     if limit >= 1e-12:
         return float(divergence.value(q, r))
@@ -164,7 +148,7 @@ def _sums(cells: np.ndarray) -> tuple[sparse.sparray, sparse.sparray]:
 def _mass(
     cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray
 ) -> tuple[Any, Ball, list]:
-    """The mass f(x, y) of the allowed cells as a variable, D's ball around it, and Σ_y f(x, y) = P(x)."""
+    """The variable mass f(x, y) of the allowed cells, the ball of D, and the constraints Σ_y f(x, y) = P(x)."""
     said, spoken = _sums(cells)
     mass, there = cp.Variable(said.shape[1], nonneg=True), np.flatnonzero(cells.any(0))
     ball = divergence.ball(cp, said @ mass, problem.reference, there)  # type: ignore[misc]  # `solve` asks first
@@ -175,10 +159,10 @@ def _most_natural_of_the_best(
     cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray
 ) -> np.ndarray:
     best = cells & best_targets(np.where(cells, problem.cost, np.inf))
-    # no choice, or none that matters
+    # no choice, or no relevant one
     if (best.sum(1) == 1).all() or not (best & (problem.reference > 0)).any():
         return problem.p_x[:, None] * best / best.sum(1, keepdims=True)
-    # one of them has D = 0, which no tolerance blurs
+    # one of them has D = 0 exactly
     if not ((equal := _equal(problem, divergence)) * ~best).any():
         return equal
     mass, ball, rows = _mass(cp, problem, divergence, best)
@@ -189,19 +173,21 @@ def _most_natural_of_the_best(
 def refine(
     first: Solution, last: Solution, at: Callable[[float], Solution], *, tolerance: float, most: int
 ) -> tuple[list[Solution], float]:
-    """(points, gap): points are added where the curve is known worst, until gap <= tolerance or there are `most`.
+    """(points, gap): add points at the largest gap, until gap <= tolerance or there are `most`.
 
     Parameters
     ----------
-    first, last : the ends, the most accurate and the most natural translator.
-    at : N -> the best translator there.
+    first, last : Solution
+        The ends, the most accurate and the most natural translator.
+    at : callable
+        N -> the best translator there.
     """
     order, stuck = count(), 0.0  # the count decides between equal gaps
     done, todo = [first, last], [(-_gap(first, last), next(order), first, last)]
     while todo and -todo[0][0] > tolerance and len(done) < most:
         gap, _, left, right = heappop(todo)
         middle = _between(left, right, at)
-        if middle is None:  # this piece stays as it is, and its gap is told
+        if middle is None:  # this piece remains, with its gap
             stuck = max(stuck, -gap)
             continue
         done.append(middle)
@@ -211,8 +197,8 @@ def refine(
 
 
 def _between(left: Solution, right: Solution, at: Callable[[float], Solution]) -> Solution | None:
-    """The best translator somewhere between two, or None where it fails at three places: too close to D = 0."""
-    # upright ends bend most there
+    """The best translator somewhere between two, or None if three places fail: too close to D = 0."""
+    # vertical ends bend most there
     for share in (0.75, 0.6, 0.85) if np.isinf(right.beta) else (0.5, 0.4, 0.6):
         with suppress(AnhelpersError):
             return at(left.naturalness + share * (right.naturalness - left.naturalness))
@@ -220,35 +206,32 @@ def _between(left: Solution, right: Solution, at: Callable[[float], Solution]) -
 
 
 def _gap(left: Solution, right: Solution) -> float:
-    """How far the concave curve can rise above the chord of two points: to where their tangents meet."""
+    """Largest height of the concave curve above the chord of two points: where their tangents meet."""
     width = right.naturalness - left.naturalness
     if width <= 0:
         return 0.0
     chord = (left.accuracy - right.accuracy) / width
     if not left.beta < chord < right.beta:
         return 0.0
-    meet = (
-        width if np.isinf(right.beta) else width * (right.beta - chord) / (right.beta - left.beta)
-    )
-    return (chord - left.beta) * meet
+    if np.isinf(right.beta):
+        return (chord - left.beta) * width
+    return (chord - left.beta) * (width * (right.beta - chord) / (right.beta - left.beta))
 
 
 def _run(program: Any) -> None:
-    """Solve it by Clarabel, if need be less exactly; an AnhelpersError where even that fails."""
+    """Solve it by Clarabel, if necessary with larger tolerances."""
     cp = need("cvxpy", "a convex program")
-    for tolerance, step in TRIES:
+    for tolerance, step in _TRIES:
         exactness = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
         with suppress(cp.error.SolverError), catch_warnings(action="ignore"):
             program.solve(solver="CLARABEL", **exactness, max_step_fraction=step)
             if program.status == "optimal":
                 return
-    raise AnhelpersError(
-        f"Clarabel did not solve the convex program ({program.status}); ask for a larger D."
-    )
+    raise AnhelpersError(f"Clarabel failed ({program.status}). Use a lower naturalness.")
 
 
 def _cleaned(mass: np.ndarray, cells: np.ndarray, problem: Problem) -> np.ndarray:
-    """(X, Y) the mass of the n allowed cells without rounding: no negative entry, rows that sum to P(x)."""
+    """(X, Y) mass of the n allowed cells without rounding: no negative entry, rows that sum to P(x)."""
     found = np.zeros(cells.shape)
     found[cells] = np.maximum(mass, 0)
     silent = found.sum(1) == 0  # a source rarer than the solver's tolerance

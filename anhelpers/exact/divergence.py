@@ -1,4 +1,4 @@
-"""The divergences D(Q, R) that the AN function can be solved for: how each is written for a solver.
+"""Divergences D(Q, R) of the AN function, in the form that a solver needs.
 
 A polyhedral one (total variation, Wasserstein-1, a mean over critics) is a linear program; a convex one goes to a cone
 solver. All are written for the first slot, Q, with R fixed.
@@ -54,19 +54,28 @@ class Divergence:
 
     Parameters
     ----------
-    name, label, unit : "tv", "total variation", "probability".
-    value : (q, r) -> D.
-    convex : whether D is convex in Q, which is what part 2 of Theorem 3.1 asks. Where it is not, A(N) is still solved
-        exactly if {D <= d} is a convex set, but need not be concave.
-    polyhedron : r -> Polyhedron, or None.
-    ground : Y -> (Y, Y) cost of moving probability, or None. Where there is one, a step along the curve is a small
-        transport problem.
-    ball : (cvxpy, q, r, there) -> Ball, or None; `there` are the targets that can be said, q is 0 at the others.
-    absolute : Q must be absolutely continuous with respect to R: D is infinite where Q says what R never says.
-    apart : (M, Y) matrix, D = 0 exactly where apart @ q = apart @ r; None: only where q = r.
-    near : what takes the place of `ball` where D is so small that a cone solver's tolerance would decide; see `Near`.
-    plain : for a D in any unit: (Y,) typical probabilities -> the same D with their spread as its unit, and that spread
-        in the unit of D. Solvers see the plain one only; None: D has a size of its own.
+    name, label, unit : str
+        "tv", "total variation", "probability".
+    value : callable
+        (q, r) -> D.
+    convex : bool
+        Whether D is convex in Q, as part 2 of Theorem 3.1 needs. If not, A(N) is still solved exactly if {D <= d} is a
+        convex set, but need not be concave.
+    polyhedron : callable, optional
+        r -> Polyhedron.
+    ground : callable, optional
+        Y -> (Y, Y) cost of moving probability; then a step along the curve is a small transport problem.
+    ball : callable, optional
+        (cvxpy, q, r, there) -> Ball; `there` are the possible targets, q is 0 at the others.
+    absolute : bool
+        Whether D is infinite unless Q is absolutely continuous with respect to R.
+    apart : array, optional
+        (M, Y) matrix: D = 0 if and only if apart @ q = apart @ r (default: only if q = r).
+    near : callable, optional
+        Replaces `ball` if D is below a cone solver's tolerance; see `Near`.
+    plain : callable, optional
+        For a D in any unit: (Y,) typical probabilities -> the same D in units of their spread, which solvers read, and
+        that spread in the unit of D.
     """
 
     name: str
@@ -76,9 +85,7 @@ class Divergence:
     convex: bool = True
     polyhedron: Callable[[np.ndarray], Polyhedron] | None = field(default=None, repr=False)
     ground: Callable[[int], np.ndarray] | None = field(default=None, repr=False)
-    ball: Callable[[Any, Any, np.ndarray, np.ndarray], Ball] | None = field(
-        default=None, repr=False
-    )
+    ball: Callable[..., Ball] | None = field(default=None, repr=False)
     absolute: bool = False
     apart: np.ndarray | None = field(default=None, repr=False)
     near: Near | None = field(default=None, repr=False)
@@ -86,37 +93,30 @@ class Divergence:
 
 
 def divergence_of(divergence: str | Divergence) -> Divergence:
-    """A Divergence by its name (one of NAMED), or as it is."""
-    return (
-        NAMED[checks.one_of(divergence, NAMED, "divergence")]
-        if isinstance(divergence, str)
-        else divergence
-    )
+    """A Divergence by its name (one of NAMED), or as given."""
+    if not isinstance(divergence, str):
+        return divergence
+    return NAMED[checks.one_of(divergence, NAMED, "divergence")]
 
 
 def wasserstein_ball(ground: ArrayLike, unit: str = "unit of the ground cost") -> Divergence:
-    """Wasserstein-1 as the constraint D(Q, R) <= d of `solve`: the cheapest way to turn Q into R.
+    """Wasserstein-1 as the constraint D(Q, R) <= d of `solve`.
 
     Parameters
     ----------
-    ground : (Y, Y) cost of moving a unit of probability, or (Y,) positions on a line. unit : of the cost.
+    ground : array_like
+        (Y, Y) cost of moving a unit of probability, or (Y,) positions on a line.
+    unit : str
+        Of the cost.
     """
-    flat = np.ndim(ground) == 1
-    ground = checks.held_range(
-        "ground", checks.finite("ground", ground, (None,) if flat else (None, None))
-    )
-    ground = np.abs(ground[:, None] - ground) if flat else ground
-    if ground.shape[0] != ground.shape[1] or ground.min() < 0:
-        raise DataError(
-            f"a ground cost is (Y, Y) and not negative, got shape {ground.shape}, from "
-            f"{ground.min():g} on."
-        )
-    if np.diag(ground).any():
-        raise DataError("moving nothing costs nothing: the diagonal of a ground cost must be 0.")
+    shape = (None,) * min(2, max(1, np.ndim(ground)))
+    ground = checks.held_range("ground", checks.finite("ground", ground, shape))
+    ground = np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
+    if ground.shape[0] != ground.shape[1] or ground.min() < 0 or np.diag(ground).any():
+        raise DataError(f"ground must be (Y, Y), ≥ 0, with diagonal 0; got shape {ground.shape}.")
 
     def sized(n: int) -> np.ndarray:
-        if len(ground) != n:
-            raise DataError(f"the ground cost is for {len(ground)} targets, the world has {n}.")
+        checks.same_length(ground=ground, targets=range(n))
         return ground
 
     def plain(typical: np.ndarray) -> tuple[Divergence, float]:
@@ -124,51 +124,45 @@ def wasserstein_ball(ground: ArrayLike, unit: str = "unit of the ground cost") -
         return wasserstein_ball(ground / spread), spread
 
     value, polyhedron = partial(pmf.wasserstein, ground=ground), partial(_transport, sized)
-    return Divergence(
-        "w1", "Wasserstein-1", unit, value, polyhedron=polyhedron, ground=sized, plain=plain
-    )
+    forms: dict[str, Any] = {"polyhedron": polyhedron, "ground": sized, "plain": plain}
+    return Divergence("w1", "Wasserstein-1", unit, value, **forms)
 
 
 def critic_ball(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
-    """The mean over critics of |E_Q f - E_R f|, D_1 of AN eq. 4, as the constraint D(Q, R) <= d of `solve`.
+    """Mean over critics of |E_Q f - E_R f|, D_1 of AN eq. 4, as the constraint D(Q, R) <= d of `solve`.
 
     With the one critic f(y) = log-probability per token it is |LPP(Q) - LPP(R)| of AN §5.1.
 
     Parameters
     ----------
-    values : (K, Y) f(y) of each of K critics, or (Y,) of one. unit : of f.
+    values : array_like
+        (K, Y) f(y) of each of K critics, or (Y,) of one.
+    unit : str
+        Of f.
     """
-    values = checks.held_range(
-        "values", checks.finite("values", np.atleast_2d(values), (None, None))
-    )
-    # D knows no offset, and its digits would be lost
+    values = checks.finite("values", np.atleast_2d(values), (None, None))
+    values = checks.held_range("values", values)
+    # D is independent of an offset, whose digits would be lost
     values = values - np.median(values, axis=1, keepdims=True)
 
     def plain(typical: np.ndarray) -> tuple[Divergence, float]:
-        _of_the_world(values, typical)
+        checks.same_length(critics=values.T, targets=typical)
         spread = float((np.abs(values - (values @ typical)[:, None]) @ typical).mean()) or 1.0
         return critic_ball(values / spread), spread
 
-    return Divergence(
-        "critics",
-        f"mean over {len(values)} critic{'s' * (len(values) > 1)}",
-        unit,
-        partial(critic_distance, critics=values),
-        polyhedron=partial(_critics, values),
-        plain=plain,
-    )
+    label = f"mean over {len(values)} critic{'s' * (len(values) > 1)}"
+    value, polyhedron = partial(critic_distance, critics=values), partial(_critics, values)
+    return Divergence("critics", label, unit, value, polyhedron=polyhedron, plain=plain)
 
 
 def renyi_ball(order: float) -> Divergence:
     """Rényi's divergence of this order as the constraint D(Q, R) <= d of `solve`.
 
-    It is convex in Q for an order in (0, 1); above 1 it is not, and the result says so.
+    It is convex in Q for an order in (0, 1), but not above 1.
     """
     order = float(order)
     if not 0 < order < np.inf or order == 1:
-        raise DataError(
-            f"Rényi's order must be in (0, 1) or above 1, got {order:g}; order 1 is 'kl'."
-        )
+        raise DataError(f"got order {order:g}, expected (0, 1) or above 1; order 1 is 'kl'.")
     value, ball = partial(pmf.renyi, order=order), partial(_renyi_cone, order=order)
     names = f"renyi{order:g}", f"Rényi of order {order:g}", "nats"
     near = partial(_curved, order / 2, order / (1 - order) if order < 1 else 0.0)
@@ -180,10 +174,13 @@ def mmd_ball(kernel: ArrayLike) -> Divergence:
 
     Parameters
     ----------
-    kernel : (Y, Y) matrix, symmetric and positive semidefinite.
+    kernel : array_like
+        (Y, Y) symmetric, positive semidefinite.
     """
     kernel = checks.held_range("kernel", checks.symmetric("kernel", kernel))
-    kernel = kernel - kernel.min()  # D knows no offset, nor what is added to a row and its column
+    kernel = (
+        kernel - kernel.min()
+    )  # D is independent of an offset, and of constants added to a row and its column
     mean = kernel.mean(0)
     kernel = kernel - mean[:, None] - mean + mean.mean()
     kernel = (kernel + kernel.T) / 2
@@ -191,33 +188,19 @@ def mmd_ball(kernel: ArrayLike) -> Divergence:
     values, vectors = np.linalg.eigh(kernel / top)
     if values[0] < -1e-9 * max(1.0, values[-1]):
         low = top * values[0]
-        raise DataError(
-            f"the kernel has the eigenvalue {low:.3g}: with it D is not convex; use one without."
-        )
+        raise DataError(f"the kernel has the eigenvalue {low:.3g}, expected none below 0.")
     kept = values > 1e-12 * max(values[-1], 1e-300)
     root = np.sqrt(top) * np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
     def plain(typical: np.ndarray) -> tuple[Divergence, float]:
-        _of_the_world(root, typical, "the kernel is for")
+        checks.same_length(kernel=root.T, targets=typical)
         spread = float(((root - (root @ typical)[:, None]) ** 2 @ typical).sum()) or 1.0
         return mmd_ball(kernel / spread), spread
 
-    return Divergence(
-        "mmd2",
-        "squared MMD",
-        "unit of the kernel",
-        partial(pmf.mmd_squared, kernel=kernel),
-        ball=partial(_mmd_cone, root=root),
-        apart=root,
-        near=lambda r: (root, np.zeros(len(r))),
-        plain=plain,
-    )
-
-
-def _of_the_world(values: np.ndarray, typical: np.ndarray, say: str = "the critics score") -> None:
-    """A DataError where the columns of values are not the targets of the world."""
-    if values.shape[1] != len(typical):
-        raise DataError(f"{say} {values.shape[1]} targets, the world has {len(typical)}.")
+    value, ball = partial(pmf.mmd_squared, kernel=kernel), partial(_mmd_cone, root=root)
+    near: Near = lambda r: (root, np.zeros(len(r)))  # noqa: E731
+    names = "mmd2", "squared MMD", "unit of the kernel"
+    return Divergence(*names, value, ball=ball, apart=root, near=near, plain=plain)
 
 
 def _empty(n: int) -> sparse.sparray:
@@ -225,7 +208,7 @@ def _empty(n: int) -> sparse.sparray:
 
 
 def _total_variation(r: np.ndarray) -> Polyhedron:
-    """u >= q - r, and D = Σ u: both sum to 1, so what lies above r equals what lies below."""
+    """u >= q - r, and D = Σ u: both sum to 1, so the excess over r equals the deficit."""
     n, one = len(r), sparse.eye_array(len(r), format="csr")
     return Polyhedron(np.ones(n), one, -one, r, _empty(n), _empty(n), np.empty(0))
 
@@ -237,30 +220,20 @@ def _transport(sized: Callable[[int], np.ndarray], r: np.ndarray) -> Polyhedron:
     arrive = sparse.kron(np.ones((1, n)), sparse.eye_array(n))
     equal_q = sparse.vstack([-sparse.eye_array(n), sparse.csr_array((n, n))])
     equal = np.concatenate([np.zeros(n), r])
-    return Polyhedron(
-        sized(n).ravel(),
-        _empty(n),
-        _empty(n * n),
-        np.empty(0),
-        equal_q,
-        sparse.vstack([leave, arrive]),
-        equal,
-    )
+    upper, equal_u = (_empty(n), _empty(n * n), np.empty(0)), sparse.vstack([leave, arrive])
+    return Polyhedron(sized(n).ravel(), *upper, equal_q, equal_u, equal)
 
 
 def _critics(values: np.ndarray, r: np.ndarray) -> Polyhedron:
     """u_k >= ±(E_q f_k - E_r f_k), and D is their mean."""
     k, one = len(values), sparse.eye_array(len(values))
     both, mean = np.concatenate([values, -values]), values @ r
-    upper = np.concatenate([mean, -mean])
-    none = _empty(len(r)), _empty(k), np.empty(0)
-    return Polyhedron(
-        np.full(k, 1 / k), sparse.csr_array(both), sparse.vstack([-one, -one]), upper, *none
-    )
+    upper = sparse.csr_array(both), sparse.vstack([-one, -one]), np.concatenate([mean, -mean])
+    return Polyhedron(np.full(k, 1 / k), *upper, _empty(len(r)), _empty(k), np.empty(0))
 
 
 def _curved(half: float, price: float, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`Near` of an f-divergence: half · (q - r)² / r, and the price of what R never says; 0 where that is infinite."""
+    """`Near` of an f-divergence: half · (q - r)² / r, and the price of targets with R = 0; 0 if that is infinite."""
     there = r > 0
     root = np.sqrt(half / r[there])[:, None] * np.eye(len(r))[there]
     return root, np.where(there, 0.0, price)
@@ -273,9 +246,8 @@ def _kl_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
 
 def _chi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
     unsaid = r.sum() - r[there].sum()  # (0 - r)² / r
-    return Ball(
-        cp.sum_squares(cp.multiply(q[there] - r[there], 1 / np.sqrt(r[there]))) + unsaid, []
-    )
+    scaled = cp.multiply(q[there] - r[there], 1 / np.sqrt(r[there]))
+    return Ball(cp.sum_squares(scaled) + unsaid, [])
 
 
 def _js_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
@@ -300,14 +272,13 @@ def _renyi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: flo
         return np.exp((order - 1) * d)
 
     cone = (q, r, t) if order < 1 else (t, r, q)
-    power = min(order, 1 / order)  # of one triple a number, as cvxpy wants it
-    triples = (
-        (*cone, np.full(len(r), power)) if len(r) > 1 else (*(side[0] for side in cone), power)
-    )
+    power = min(order, 1 / order)  # cvxpy needs a number for one triple
+    alone = len(r) == 1
+    triples = (*(side[0] for side in cone), power) if alone else (*cone, np.full(len(r), power))
     return Ball((cp.sum(t) - 1) / (order - 1), [cp.constraints.PowCone3D(*triples)], bound, slope)
 
 
-_READ: dict[str, dict[str, Any]] = {  # how a solver reads those of pmf.DIVERGENCES
+_READ: dict[str, dict[str, Any]] = {  # solver forms of pmf.DIVERGENCES
     "tv": {"polyhedron": _total_variation, "ground": lambda n: 1 - np.eye(n)},
     "kl": {"ball": _kl_cone, "absolute": True, "near": partial(_curved, 1 / 2, 0.0)},
     "js": {"ball": _js_cone, "near": partial(_curved, 1 / 8, np.log(2) / 2)},

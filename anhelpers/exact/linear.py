@@ -1,4 +1,4 @@
-"""A(N) where D is polyhedral: a linear program for one N, and every breakpoint of the whole curve.
+"""A(N) for a polyhedral D: a linear program for one N, and every vertex of the whole curve.
 
 For a weight β the Lagrangian -A(Q) + β D(Q, R) has a vertex of the curve as its solution. Two known vertices give the
 slope of the line between them; the Lagrangian at that slope either finds a vertex above the line or proves that there
@@ -21,20 +21,16 @@ from ..errors import AnhelpersError
 from .divergence import Divergence, Polyhedron
 from .problem import SLACK, SUMMED, Problem
 
-SMALL = 20_000
-"""Entries up to which the matrices of a program are dense: sparse ones take longer to put together than to solve."""
+_SMALL = (
+    20_000  # entries up to which matrices are dense: sparse ones take longer to build than to solve
+)
 
-Vertex = tuple[float, float, np.ndarray]
-"""D, cost, and (X, Y) the mass that is said: P(x) Q(y|x)."""
+_Vertex = tuple[float, float, np.ndarray]
+"""D, cost, and (X, Y) mass P(x) Q(y|x)."""
 
 
 def solve_point(problem: Problem, divergence: Divergence, limit: float) -> tuple[np.ndarray, float]:
-    """(mass, β) of the best translator with D <= limit: one linear program by HiGHS, and its multiplier.
-
-    Parameters
-    ----------
-    limit : the largest D allowed. The mass is (X, Y).
-    """
+    """(X, Y) mass and β of the best translator with D <= limit: a linear program by HiGHS, and its multiplier."""
     program = _Program(problem, divergence.polyhedron(problem.reference))  # type: ignore[misc]  # `solve` asks first
     if not np.isfinite(limit):
         return program.most_natural_of_the_most_accurate()[2], 0.0
@@ -42,23 +38,17 @@ def solve_point(problem: Problem, divergence: Divergence, limit: float) -> tuple
 
 
 def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
-    """The mass of the best translator with apart @ q = apart @ R: what is left where D must be 0.
-
-    Parameters
-    ----------
-    apart : (k, Y). The mass is (X, Y).
-    """
+    """(X, Y) mass of the best translator with apart @ q = apart @ R, for D = 0; apart is (k, Y)."""
     x, y = problem.cost.shape
     said, spoken = _sums(x, y)
     equal = sparse.vstack([spoken, sparse.csr_array(apart) @ said], format="csr")
     to = np.concatenate([problem.p_x, apart @ problem.reference])
-    result = _solved(
-        linprog(problem.cost.ravel(), A_eq=equal, b_eq=to, method="highs", options=TOLERANCE)
-    )
+    program = {"A_eq": equal, "b_eq": to, "options": TOLERANCE}
+    result = _solved(linprog(problem.cost.ravel(), **program, method="highs"))
     return np.maximum(result.x, 0).reshape(x, y)
 
 
-def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
+def solve_vertices(problem: Problem, divergence: Divergence) -> list[_Vertex]:
     """All vertices of the curve, from the most accurate to the most natural."""
     n = len(problem.reference)
     if divergence.ground is not None:
@@ -76,9 +66,8 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
         beta = (c1 - c0) / (d0 - d1)
         found = steps.lagrangian(beta)
         between = d1 + SLACK * first[0] < found[0] < d0 - SLACK * first[0]
-        if between and c0 + beta * d0 - (found[1] + beta * found[0]) > SLACK * max(
-            last[1] - first[1], SLACK
-        ):
+        gain = c0 + beta * d0 - (found[1] + beta * found[0])
+        if between and gain > SLACK * max(last[1] - first[1], SLACK):
             todo.append(found)
         else:
             done.append(todo.pop())
@@ -86,7 +75,7 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
 
 
 class _Program:
-    """The variables are the mass f(x, y) = P(x) Q(y|x) and whatever u the divergence needs."""
+    """The variables are the mass f(x, y) = P(x) Q(y|x) and the u of the divergence."""
 
     def __init__(self, problem: Problem, d: Polyhedron) -> None:
         self.shape = x, y = problem.cost.shape
@@ -96,7 +85,7 @@ class _Program:
         none = sparse.csr_array((x, n_u))
         parts: list[Any] = [*_sums(x, y), none, d.equal_q, d.equal_u, d.upper_q, d.upper_u]
         blocks: Any = partial(sparse.block_array, format="csr")
-        if (x + len(d.equal) + len(d.upper)) * (x * y + n_u) <= SMALL:
+        if (x + len(d.equal) + len(d.upper)) * (x * y + n_u) <= _SMALL:
             parts, blocks = [one.toarray() for one in parts], np.block
         said, spoken, none, equal_q, equal_u, upper_q, upper_u = parts
         self.equal = blocks([[spoken, none], [equal_q @ said, equal_u]])
@@ -113,45 +102,40 @@ class _Program:
         result = self._solve(self._objective(0.0), upper, np.append(self.upper_to, limit))
         return self._mass(result), max(0.0, -float(result.ineqlin.marginals[-1]))
 
-    def lagrangian(self, beta: float) -> Vertex:
+    def lagrangian(self, beta: float) -> _Vertex:
         return self._vertex(self._solve(self._objective(beta), self.upper, self.upper_to))
 
-    def most_natural_of_the_most_accurate(self) -> Vertex:
+    def most_natural_of_the_most_accurate(self) -> _Vertex:
         cost = self.cost.reshape(self.shape)
         allowed = best_targets(cost).ravel()
         objective = np.concatenate([np.zeros(len(self.cost)), self.weights])
         top = np.concatenate([np.where(allowed, np.inf, 0.0), np.full(len(self.weights), np.inf)])
         return self._vertex(self._solve(objective, self.upper, self.upper_to, top))
 
-    def most_accurate_of_the_most_natural(self) -> Vertex:
+    def most_accurate_of_the_most_natural(self) -> _Vertex:
         mass, _ = self.within(0.0)
         return 0.0, float(self.cost @ mass.ravel()), mass
 
     def _objective(self, beta: float) -> np.ndarray:
         return np.concatenate([self.cost, beta * self.weights])
 
-    def _solve(
-        self, objective: Any, upper: Any, upper_to: Any, top: Any = np.inf
-    ) -> OptimizeResult:
+    def _solve(self, objective: Any, upper: Any, to: Any, top: Any = np.inf) -> OptimizeResult:
         bounds = np.stack([np.zeros(len(objective)), np.broadcast_to(top, len(objective))], axis=1)
-        there = {"A_ub": upper, "b_ub": upper_to} if upper.shape[0] else {}
+        there = {"A_ub": upper, "b_ub": to} if upper.shape[0] else {}
         there |= {"A_eq": self.equal, "b_eq": self.equal_to, "bounds": bounds}
         return _solved(linprog(objective, **there, method="highs", options=TOLERANCE))
 
     def _mass(self, result: OptimizeResult) -> np.ndarray:
         return np.maximum(result.x[: len(self.cost)], 0).reshape(self.shape)
 
-    def _vertex(self, result: OptimizeResult) -> Vertex:
+    def _vertex(self, result: OptimizeResult) -> _Vertex:
         mass = self._mass(result)
-        return (
-            float(self.weights @ result.x[len(self.cost) :]),
-            float(self.cost @ mass.ravel()),
-            mass,
-        )
+        d = float(self.weights @ result.x[len(self.cost) :])
+        return d, float(self.cost @ mass.ravel()), mass
 
 
 class _Transport:
-    """Where D moves probability at a ground cost: x says y', of which y is made; the best y' of each (x, y) counts.
+    """For a D that moves probability at a ground cost: y' is the translation of x and moves to y, by the best y'.
 
     So a Lagrangian step is one transport of P(x) to R(y) at the cost h(x, y) = min_y' [cost(x, y') + β ground(y', y)].
     """
@@ -162,19 +146,19 @@ class _Transport:
         arrives, spoken = _sums(x, y)
         self.equal = sparse.vstack([spoken, arrives], format="csc")
         self.equal_to = np.concatenate([problem.p_x, problem.reference])
-        self.columns = np.arange(x * y)  # those of the last solution and those that nearly came in
+        self.columns = np.arange(x * y)  # those of the last solution and its near ties
 
-    def lagrangian(self, beta: float) -> Vertex:
+    def lagrangian(self, beta: float) -> _Vertex:
         return self._step(self.problem.cost, beta)
 
-    def most_natural_of_the_most_accurate(self) -> Vertex:
+    def most_natural_of_the_most_accurate(self) -> _Vertex:
         return self._step(np.where(best_targets(self.problem.cost), 0.0, np.inf), 1.0)
 
-    def most_accurate_of_the_most_natural(self) -> Vertex:
+    def most_accurate_of_the_most_natural(self) -> _Vertex:
         through = np.where(self.ground == 0, 0.0, np.inf)
         return self._step(self.problem.cost, 1.0, through)
 
-    def _step(self, cost: np.ndarray, beta: float, ground: np.ndarray | None = None) -> Vertex:
+    def _step(self, cost: np.ndarray, beta: float, ground: np.ndarray | None = None) -> _Vertex:
         moved = beta * (self.ground if ground is None else ground)
         via = np.stack([(row[:, None] + moved).argmin(0) for row in cost])
         rows = np.arange(len(cost))[:, None]
@@ -186,7 +170,7 @@ class _Transport:
         return d, float((mass * self.problem.cost).sum()), mass
 
     def _plan(self, h: np.ndarray) -> np.ndarray:
-        """The cheapest transport. It uses few pairs, so the solver gets few; its duals say if one was missed."""
+        """The cheapest transport, from few pairs; its duals show whether one is missing."""
         columns, rounding = self.columns, 1e-11 * (1 + np.abs(h))
         while True:
             program = {"A_eq": self.equal[:, columns], "b_eq": self.equal_to, "options": TOLERANCE}
@@ -213,7 +197,7 @@ def _sums(x: int, y: int) -> tuple[sparse.sparray, sparse.sparray]:
 def best_targets(excess: np.ndarray) -> np.ndarray:
     """(X, Y) bool: the best targets of each source, of `Problem.excess`, ties up to rounding included."""
     least = excess.min(1, keepdims=True)
-    return excess <= least * (1 + SUMMED)  # relative: it says the same of costs in any unit
+    return excess <= least * (1 + SUMMED)  # relative, for costs in any unit
 
 
 def _solved(result: OptimizeResult) -> OptimizeResult:

@@ -1,4 +1,4 @@
-"""A finite world of translation, and what solving it returns: everything that AN eq. 3 speaks of, as arrays."""
+"""Finite worlds of translation, the solutions of AN eq. 3 in them, and the oracle that samples them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..frontier import vertex_at
+from ..frontier import OracleCurve, oracle_curve, vertex_at
 from .divergence import Divergence
 
 SLACK = 1e-9  # of a difference that is a solver's, relative to the size of the numbers
@@ -20,19 +20,17 @@ EPS = np.finfo(np.float64).eps
 
 @dataclass(frozen=True)
 class Problem:
-    """Who says what (P), what an error costs (Δ) and what the target language is like (R), on finite spaces.
+    """A finite world: the data distribution P, the distortion Δ and the natural language R.
 
     Parameters
     ----------
-    joint : (X, Z) probabilities P(x, y_ref) of X sources and Z references; every source has some.
-    distortion : (Z, Y) Δ(y_ref, y) of Y candidates, or (X, Z, Y) where it depends on the source as well; finite, lower
-        is better. Any unit and offset, as far as float64 holds them: beside an offset of 1e8 times the range of Δ,
-        about 8 digits of that range are left.
-    reference : (Y,) probabilities R(y) of text that was written in the target language.
-
-    Raises
-    ------
-    DataError where the shapes do not fit, a number is not finite, the range of Δ is not, or a source has probability 0.
+    joint : array_like
+        (X, Z) probabilities P(x, y_ref) of X sources and Z references; no source has probability 0.
+    distortion : array_like
+        (Z, Y) Δ(y_ref, y) of Y candidates, or (X, Z, Y) if it depends on the source as well; finite, lower is better,
+        any unit. An offset of 1e8 times the range of Δ leaves about 8 digits of that range.
+    reference : array_like
+        (Y,) probabilities R(y) of text written in the target language.
 
     >>> world = Problem([[0.5, 0.5]], [[0, 1], [1, 0]], [0.9, 0.1])
     >>> world.accuracy([[1, 0]]), world.marginal([[0.2, 0.8]])
@@ -49,20 +47,11 @@ class Problem:
         distortion = np.asarray(self.distortion, dtype=np.float64)
         wanted = (joint.shape[1], len(reference))
         if distortion.shape not in (wanted, (len(joint), *wanted)):
-            shapes = (
-                f"{wanted} (references, candidates) or {(len(joint), *wanted)} with sources first"
-            )
-            raise DataError(f"the distortion must have shape {shapes}, got {distortion.shape}.")
-        if not np.isfinite(distortion).all():
-            raise DataError(
-                "the distortion must be finite; give a large number to what must never be said."
-            )
-        checks.held_range("the distortion", distortion)
-        silent = np.flatnonzero(joint.sum(1) == 0)
-        if silent.size:
-            raise DataError(
-                f"source {silent[0]} has probability 0 ({silent.size} such); leave it out."
-            )
+            shapes = f"{wanted} or {(len(joint), *wanted)}"
+            raise DataError(f"distortion must have shape {shapes}, got {distortion.shape}.")
+        checks.held_range("distortion", checks.finite("distortion", distortion, distortion.shape))
+        if (silent := np.flatnonzero(joint.sum(1) == 0)).size:
+            raise DataError(f"source {silent[0]} has probability 0 ({silent.size} such).")
         for name, value in (("joint", joint), ("reference", reference), ("distortion", distortion)):
             object.__setattr__(self, name, value)
 
@@ -73,34 +62,31 @@ class Problem:
 
     @cached_property
     def p_y(self) -> np.ndarray:
-        """(Z,) P(y), how often each reference is the right one: what Theorem B.1 takes for R."""
+        """(Z,) P(y) of the references: R in Theorem B.1."""
         return self.joint.sum(0)
 
     @cached_property
     def cost(self) -> np.ndarray:
-        """(X, Y) the expected distortion E[Δ | x, y] of saying y for x."""
+        """(X, Y) expected distortion E[Δ | x, y] of the translation y of x."""
         return self._expected(self.distortion)
 
     @cached_property
     def excess(self) -> np.ndarray:
-        """(X, Y) by how much y costs x more than the best target does, in `unit`: 0 for the best and its ties.
+        """(X, Y) cost above that of the best target, in `unit`: 0 for the best and its ties.
 
-        Every solver reads this, so neither the unit nor an offset of Δ meets the solver's tolerances. Two targets are
-        tied where their costs differ by rounding: of Δ as it was given, or of the sum over the references.
+        Solvers read this, so their tolerances are independent of the unit and the offset of Δ. Two targets are tied if
+        their costs differ by rounding only: of Δ, or of the sum over the references.
         """
         return self._excess_and_unit[0]
 
     @property
     def unit(self) -> float:
-        """What saying R whatever the source costs more than the most accurate translator: above the range of A(N).
-
-        In the unit of Δ; where that costs nothing, 1.
-        """
+        """Excess cost of R for every source, an upper bound of the range of A(N), in the unit of Δ; 1 if it is 0."""
         return self._excess_and_unit[1]
 
     @cached_property
     def _excess_and_unit(self) -> tuple[np.ndarray, float]:
-        # at first, so that an offset costs no digits
+        # first, so that an offset costs no digits
         above = self.distortion - self.distortion.min(-1, keepdims=True)
         widest = float(above.max()) or 1.0
         cost = self._expected(above / widest)
@@ -113,7 +99,7 @@ class Problem:
         return (excess / of_r, widest * of_r) if of_r else (excess, 1.0)
 
     def _expected(self, values: np.ndarray) -> np.ndarray:
-        """(X, Y) the mean over the references of values (Z, Y) or (X, Z, Y), given the source."""
+        """(X, Y) means over the references of values (Z, Y) or (X, Z, Y), given the source."""
         weighed = "xz,zy->xy" if values.ndim == 2 else "xz,xzy->xy"
         return np.einsum(weighed, self.joint / self.p_x[:, None], values)
 
@@ -126,33 +112,34 @@ class Problem:
         return self.p_x @ np.asarray(translator)
 
     def informed(self) -> Problem:
-        """The same world for a translator that has seen the reference: each pair (x, y_ref) is a source of its own.
+        """The same world for a translator that knows the reference: each pair (x, y_ref) is a source.
 
-        Its A(N) is what an oracle over ever more candidates tends to (AN Appendix F): at least the true A(N).
+        Its A(N) is the limit of an oracle over more and more candidates (AN Appendix F): at least the true A(N).
         """
         x, z = np.nonzero(self.joint)
         joint = np.zeros((len(x), self.joint.shape[1]))
         joint[np.arange(len(x)), z] = self.joint[x, z]
-        return Problem(
-            joint,
-            self.distortion if self.distortion.ndim == 2 else self.distortion[x],
-            self.reference,
-        )
+        distortion = self.distortion if self.distortion.ndim == 2 else self.distortion[x]
+        return Problem(joint, distortion, self.reference)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The most accurate translator among those at least as natural as was asked (AN eq. 3).
+    """The most accurate translator of at least the given naturalness (AN eq. 3).
 
     Parameters
     ----------
-    translator : (X, Y) Q(y|x); rows sum to 1.
-    marginal : (Y,) Q(y).
-    accuracy, naturalness : A(Q) and N(Q) = -D(Q, R) of this translator, higher is better; the naturalness may be more
-        than was asked, where asking for less buys no accuracy.
-    beta : the weight of naturalness in eq. 5 for which this translator is best: what one more unit of naturalness
-        costs in accuracy. 0 where the constraint costs nothing; ∞ at N = 0 for a divergence that is smooth there.
-    divergence : D.
+    translator : array
+        (X, Y) Q(y|x); rows sum to 1.
+    marginal : array
+        (Y,) Q(y).
+    accuracy, naturalness : float
+        A(Q) and N(Q) = -D(Q, R) of this translator, higher is better; N may exceed the bound if that costs nothing.
+    beta : float
+        Weight of naturalness in eq. 5 for which this translator is best: the price in accuracy of one unit of
+        naturalness. 0 if the constraint costs nothing; ∞ at N = 0 for a divergence that is smooth there.
+    divergence : Divergence
+        D.
     """
 
     translator: np.ndarray
@@ -167,17 +154,23 @@ class Solution:
 class ExactCurve:
     """The whole AN function A(N), from the most accurate translator to the most natural one.
 
-    Vertex v is best for β in [beta[v], beta[v+1]). Between two vertices the mixture of their translators is best where
-    the curve is exact, and within `gap` of the best where it is not.
+    Vertex v is best for β in [beta[v], beta[v+1]). Between two vertices the mixture of their translators is best, or
+    within `gap` of the best if the curve is not exact.
 
     Parameters
     ----------
-    problem, divergence : what was solved.
-    naturalness, accuracy : (V,) N = -D(Q, R), rising to 0, and A(N), falling.
-    beta : (V,) beta[0] == 0; minus the slope of the line from vertex v-1 to v.
-    translators : (V, X, Y) the best Q(y|x) at each vertex.
-    exact : True: every vertex of a piecewise linear curve is here (up to rounding). False: points on a smooth curve.
-    gap : how far above the drawn line the true curve can be, in units of accuracy: by its tangents at the points.
+    problem, divergence : Problem, Divergence
+        The world and D.
+    naturalness, accuracy : array
+        (V,) N = -D(Q, R), rising to 0, and A(N), falling.
+    beta : array
+        (V,) beta[0] == 0; minus the slope of the line from vertex v-1 to v.
+    translators : array
+        (V, X, Y) best Q(y|x) at each vertex.
+    exact : bool
+        Whether these are all vertices of a piecewise linear curve (up to rounding), or points on a smooth one.
+    gap : float
+        Upper bound of the true curve minus the line, in units of accuracy, from the tangents at the points.
     """
 
     problem: Problem
@@ -190,7 +183,7 @@ class ExactCurve:
     gap: float
 
     def accuracy_at(self, naturalness: ArrayLike) -> np.ndarray:
-        """A(N), linear between the vertices; nan for N > 0, which nobody reaches."""
+        """A(N), linear between the vertices; nan for N > 0."""
         n = np.asarray(naturalness, dtype=np.float64)
         return np.where(n <= 0, np.interp(n, self.naturalness, self.accuracy), np.nan)
 
@@ -209,21 +202,62 @@ class ExactCurve:
 
 
 def joint_of(joint: ArrayLike) -> np.ndarray:
-    """(X, Z) probabilities of sources and references, checked; a DataError for anything else."""
+    """(X, Z) probabilities of sources and references, checked."""
     joint = np.asarray(joint, dtype=np.float64)
     if joint.ndim != 2:
-        raise DataError(
-            f"the joint P(x, y) must be (sources, references), got shape {joint.shape}."
-        )
+        raise DataError(f"joint must be (sources, references), got shape {joint.shape}.")
     return checks.pmf("joint", joint.ravel()).reshape(joint.shape)
 
 
 def asked(naturalness: float) -> float:
-    """N in [-∞, 0]; a DataError above 0, which no translator reaches."""
+    """N in [-∞, 0], checked."""
     n = float(naturalness)
     if not n <= 0:
-        raise DataError(
-            f"no translator has naturalness {naturalness}: N = -D(Q, R) is at most 0, where Q is "
-            "R; ask for N <= 0."
-        )
+        raise DataError(f"got naturalness {naturalness}, expected N = -D(Q, R) ≤ 0.")
     return n
+
+
+def sampled_oracle(
+    problem: Problem,
+    scores: ArrayLike,
+    *,
+    n_segments: int,
+    n_candidates: int,
+    rng: np.random.Generator,
+    proposal: ArrayLike | None = None,
+) -> OracleCurve:
+    """The oracle of AN §5.1 in a finite world: K candidates per segment, chosen by the reference (eq. 5).
+
+    With more segments and candidates it tends to the exact curve of `problem.informed()` for the one critic `scores`,
+    not to A(N) of the problem, for no translator knows the reference.
+
+    Parameters
+    ----------
+    problem : Problem
+        The world.
+    scores : array_like
+        (Y,) naturalness of every target, such as its log-probability per token; higher is better.
+    n_segments, n_candidates : int
+        N pairs (x, y_ref) ~ P, and K candidates each, drawn with replacement.
+    rng : Generator
+        Randomness.
+    proposal : array_like, optional
+        (X, Y) probabilities of the candidates of each source (default: equal).
+    """
+    n_x, n_y = problem.cost.shape
+    scores = checks.finite("scores", scores, (n_y,))
+    n_segments = checks.whole("n_segments", n_segments)
+    n_candidates = checks.whole("n_candidates", n_candidates)
+    proposal = np.full((n_x, n_y), 1 / n_y) if proposal is None else proposal
+    proposal = checks.finite("proposal", proposal, (n_x, n_y))
+    proposal = np.stack([checks.pmf(f"proposal[{x}]", row) for x, row in enumerate(proposal)])
+    pair = rng.choice(problem.joint.size, size=n_segments, p=problem.joint.ravel())
+    x, z = np.unravel_index(pair, problem.joint.shape)
+    edges = np.cumsum(proposal, axis=1)
+    drawn = rng.random((n_segments, n_candidates)) * edges[x, -1:]
+    rows = zip(x, drawn, strict=True)
+    cands = np.stack([np.searchsorted(edges[s, :-1], row, side="right") for s, row in rows])
+    at = (z[:, None], cands) if problem.distortion.ndim == 2 else (x[:, None], z[:, None], cands)
+    delta = problem.distortion[at]
+    segment = np.repeat(np.arange(n_segments), n_candidates)
+    return oracle_curve(segment, -delta.ravel(), scores[cands.ravel()])

@@ -16,8 +16,7 @@ from .divergence import Divergence, divergence_of
 from .linear import best_targets, solve_point, solve_vertices
 from .problem import SLACK, ExactCurve, Problem, Solution, asked
 
-FORBIDDEN = 1e12
-"""An excess cost, in `Problem.unit`, that no solver need know better: R says what costs more less than once in 1e12."""
+_FORBIDDEN = 1e12  # cap of excess costs in `Problem.unit`: R has at most 1e-12 of dearer targets
 
 
 def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "tv") -> Solution:
@@ -25,18 +24,17 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
 
     Parameters
     ----------
-    problem : X sources, Y targets; 20 x 200 take well under a second, or a few for a Wasserstein distance.
-    naturalness : N in [-∞, 0].
-    divergence : "tv", "kl", "js", "chi2", or `wasserstein_ball(ground)`, `renyi_ball(order)`, `mmd_ball(kernel)`,
+    problem : Problem
+        X sources, Y targets; 20 x 200 take well under a second, or a few for a Wasserstein distance.
+    naturalness : float
+        N in [-∞, 0].
+    divergence : str or Divergence
+        "tv", "kl", "js", "chi2", or `wasserstein_ball(ground)`, `renyi_ball(order)`, `mmd_ball(kernel)`,
         `critic_ball(values)`.
 
     Returns
     -------
-    Solution; a linear program by HiGHS where D is polyhedral, else a cone program by Clarabel.
-
-    Raises
-    ------
-    DataError for N > 0, which is infeasible; MissingExtra where a cone program is wanted and cvxpy is not installed.
+    Solution, by a linear program (HiGHS) if D is polyhedral, else by a cone program (Clarabel, which needs cvxpy).
 
     >>> world = Problem([[0.75, 0.25]], [[0, 1], [1, 0]], [0.2, 0.8])
     >>> solve(world, -0.2).marginal.round(2), round(solve(world, -0.2).accuracy, 2), round(solve(world, 0).accuracy, 2)
@@ -65,39 +63,28 @@ def solve_curve(
 
     Parameters
     ----------
-    problem, divergence : as in `solve`.
-    tolerance, most : of a smooth curve only: the largest `gap` as a share of the curve's range in accuracy, and the
-        largest number of points; the gap that was reached is in the result.
-
-    Raises
-    ------
-    DataError where D is not convex in its first slot: then tangents bound nothing; solve single N instead.
+    problem, divergence : Problem, str or Divergence
+        As in `solve`; D must be convex in its first slot.
+    tolerance, most : float, int
+        Of a smooth curve: the largest `gap` as a share of the curve's range in accuracy, and the largest number of
+        points.
     """
     divergence = divergence_of(divergence)
     if divergence.polyhedron is not None:
-        world, plain, spread = plain_world(problem, divergence)
+        world, plain, spread = _plain_world(problem, divergence)
         vertices = [
             _solution(problem, divergence, mass, np.nan, d * spread)
             for d, _, mass in solve_vertices(world, plain)
         ]
         return _curve(problem, vertices, exact=True)
     if not divergence.convex:
-        raise DataError(
-            f"{divergence.label} is not convex in Q, so its curve need not be concave; solve "
-            "single N."
-        )
+        raise DataError(f"{divergence.label} is not convex in Q. Solve single N.")
     at = _solver(problem, divergence)
     first, last = at(-np.inf), at(0.0)
     if np.isinf(first.naturalness):
-        raise DataError(
-            "no most accurate translator says anything that R says, so the curve begins at N = "
-            "-∞; solve single N."
-        )
-    fall = first.accuracy - last.accuracy
-    if (
-        -first.naturalness <= SLACK * plain_world(problem, divergence)[2]
-        or fall <= SLACK * problem.unit
-    ):
+        raise DataError("the curve begins at N = -∞. Solve single N.")
+    fall, spread = first.accuracy - last.accuracy, _plain_world(problem, divergence)[2]
+    if -first.naturalness <= SLACK * spread or fall <= SLACK * problem.unit:
         return _curve(problem, [last], exact=True)
     points, gap = refine(first, last, at, tolerance=tolerance * fall, most=most)
     return _curve(problem, points, exact=False, gap=gap)
@@ -105,14 +92,18 @@ def solve_curve(
 
 @dataclass(frozen=True)
 class Theorem31:
-    """What Theorem 3.1 claims, on points (N, A): the largest violations, in units of accuracy (0: none).
-
-    `rise` is the largest growth of A between neighbouring N, `dent` how far A lies below the chord of its neighbours.
+    """Largest violations of Theorem 3.1 on points (N, A), in units of accuracy (0: none).
 
     Parameters
     ----------
-    n : points looked at. convex_divergence : whether D is convex in Q, without which nothing is claimed about `dent`.
-    unit : `Problem.unit`, what a violation is large or small beside.
+    n : int
+        Number of points.
+    rise, dent : float
+        Largest growth of A between neighbouring N, and largest depth of A below the chord of its neighbours.
+    convex_divergence : bool
+        Whether D is convex in Q; if not, the theorem makes no claim about `dent`.
+    unit : float
+        `Problem.unit`, the scale of violations.
     """
 
     n: int
@@ -122,7 +113,7 @@ class Theorem31:
     unit: float = 1.0
 
     def holds(self, tolerance: float = 1e-6) -> bool:
-        """Non-increasing, and concave where D is convex in its first slot, up to this share of `unit`."""
+        """Whether A is non-increasing, and concave if D is convex in Q, up to this share of `unit`."""
         worst = max(self.rise, self.dent) if self.convex_divergence else self.rise
         return worst <= tolerance * self.unit
 
@@ -130,36 +121,30 @@ class Theorem31:
 def check_theorem(
     problem: Problem, divergence: str | Divergence, naturalness: np.ndarray
 ) -> Theorem31:
-    """Theorem 3.1 on values of A(N) that are solved one by one: a traced curve would be concave by construction.
-
-    Parameters
-    ----------
-    naturalness : at least 3 different finite N <= 0.
-    """
+    """Check Theorem 3.1 at 3 or more finite N <= 0, solved one by one: a traced curve is concave by construction."""
     divergence = divergence_of(divergence)
     n = np.unique(checks.finite("naturalness", naturalness))
     if len(n) < 3:
-        raise DataError(f"a check of concavity needs at least 3 different N, got {len(n)}.")
+        raise DataError(f"got {len(n)} different N, expected at least 3.")
     a = np.array([solve(problem, value, divergence).accuracy for value in n])
     share = (n[1:-1] - n[:-2]) / (n[2:] - n[:-2])
     chord = (1 - share) * a[:-2] + share * a[2:]
-    # nan, if any, stays nan
     rise, dent = (float(np.maximum(0.0, v).max()) for v in (np.diff(a), chord - a[1:-1]))
     return Theorem31(len(n), rise, dent, divergence.convex, problem.unit)
 
 
 def _sayable(problem: Problem) -> bool:
-    """Whether some most accurate translator says only what R says as well."""
+    """Whether some most accurate translator is absolutely continuous with respect to R."""
     return bool((best_targets(problem.excess) & (problem.reference > 0)).any(1).all())
 
 
-def plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Divergence, float]:
-    """(world, D, spread): the same world without units, which solvers see, for their tolerances are absolute.
+def _plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Divergence, float]:
+    """(world, D, spread): the same world without units, for solvers have absolute tolerances.
 
-    Its costs are `problem.excess`, so accuracy and β are to be multiplied by `problem.unit`; its D is in units of
-    `spread`, by which D is to be multiplied, and β divided.
+    Its costs are `problem.excess`: multiply accuracy and β by `problem.unit`. Its D is in units of `spread`: multiply D
+    by it, and divide β.
     """
-    excess = np.minimum(problem.excess, FORBIDDEN)
+    excess = np.minimum(problem.excess, _FORBIDDEN)
     world = Problem(problem.p_x[:, None], excess[:, None], problem.reference)
     if divergence.plain is None:
         return world, divergence, 1.0
@@ -170,18 +155,15 @@ def plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Dive
 
 def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], Solution]:
     """N -> Solution, by the solver that fits D."""
-    world, plain, spread = plain_world(problem, divergence)
+    world, plain, spread = _plain_world(problem, divergence)
     linear = plain.polyhedron is not None
     at = partial(solve_point, world, plain) if linear else cone_solver(world, plain)
 
     def solution(naturalness: float) -> Solution:
         mass, beta, *d = at(-naturalness / spread)
-        in_units = (
-            beta
-            if np.isinf(beta)
-            else _held(np.multiply, beta, _held(np.divide, problem.unit, spread))
-        )
-        return _solution(problem, divergence, mass, float(in_units), d[0] * spread if d else None)
+        if not np.isinf(beta):
+            beta = _held(np.multiply, beta, _held(np.divide, problem.unit, spread))
+        return _solution(problem, divergence, mass, float(beta), d[0] * spread if d else None)
 
     return solution
 
@@ -189,16 +171,14 @@ def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], Solut
 def _solution(
     problem: Problem, divergence: Divergence, mass: np.ndarray, beta: float, d: float | None = None
 ) -> Solution:
-    """What (X, Y) mass P(x) Q(y|x) amounts to, computed from the translator itself; D too where it is not given."""
+    """The solution of (X, Y) mass P(x) Q(y|x), computed from the translator; D too unless it is given."""
     silent = mass.sum(1) == 0  # a source rarer than the solver's tolerance
-    if silent.any():
-        mass = np.where(silent[:, None], best_targets(problem.excess), mass)
+    mass = np.where(silent[:, None], best_targets(problem.excess), mass)
     translator = mass / mass.sum(1, keepdims=True)
     q = problem.marginal(translator)
     d = divergence.value(q / q.sum(), problem.reference) if d is None else d
-    return Solution(
-        translator, q, problem.accuracy(translator), -max(0.0, d) + 0.0, beta, divergence
-    )
+    accuracy = problem.accuracy(translator)
+    return Solution(translator, q, accuracy, -max(0.0, d) + 0.0, beta, divergence)
 
 
 def _curve(
@@ -208,16 +188,15 @@ def _curve(
     translators = np.stack([s.translator for s in points])
     # an offset of Δ would cost A(N) these digits
     lost = problem.p_x @ (problem.excess * translators).sum(2).T
-    beta = np.concatenate(
-        [[0.0], _held(np.multiply, _held(np.divide, np.diff(lost), np.diff(n)), problem.unit)]
-    )
+    slopes = _held(np.divide, np.diff(lost), np.diff(n))
+    beta = np.concatenate([[0.0], _held(np.multiply, slopes, problem.unit)])
     return ExactCurve(problem, points[0].divergence, n, a, beta, translators, exact, gap)
 
 
 def _held(operation: np.ufunc, a: Any, b: Any) -> Any:
-    """A step towards β; a DataError where it leaves what a float64 holds."""
+    """A step of computing β, which must not overflow or underflow."""
     with np.errstate(over="ignore"):
         value = operation(a, b)
     if not (np.isfinite(value) & ((value != 0) | (np.asarray(a) == 0))).all():
-        raise DataError("a β does not fit into a float64; change the unit of Δ or of D.")
+        raise DataError("a β does not fit a float64. Change the unit of Δ or of D.")
     return value

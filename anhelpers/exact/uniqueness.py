@@ -1,4 +1,4 @@
-"""Theorem B.1 on finite spaces: whose most accurate translator speaks like R, and how a small change of P ends that."""
+"""Theorem B.1 on finite spaces: most accurate translators with the marginal R, and small changes of P."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .solve import solve
 
 
 def conditional_entropy(joint: ArrayLike) -> float:
-    """H[y | x] of a joint (X, Z) P(x, y), in nats: 0 exactly where every source has one translation.
+    """H[y | x] of a joint (X, Z) P(x, y), in nats: 0 if and only if every source has one translation.
 
     >>> round(conditional_entropy([[0.5, 0.0], [0.25, 0.25]]), 4)  # half the time, log 2
     0.3466
@@ -27,13 +27,16 @@ def conditional_entropy(joint: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Minimisers:
-    """All translators of least expected distortion, and how close one of them comes to R.
+    """All translators of least expected distortion, and the one closest to R.
 
     Parameters
     ----------
-    targets : (X, Y) bool, the targets that a most accurate translator may say for each source: ties are all here.
-    translator : (X, Y) the one of them whose marginal is closest to R.
-    distance : total variation between that marginal and R, in [0, 1].
+    targets : array
+        (X, Y) bool, the best targets of each source, ties included.
+    translator : array
+        (X, Y) the one of them whose marginal is closest to R.
+    distance : float
+        Total variation between that marginal and R, in [0, 1].
     """
 
     targets: np.ndarray
@@ -42,16 +45,16 @@ class Minimisers:
 
     @property
     def unique(self) -> bool:
-        """One target per source: there is a single most accurate translator, and it is deterministic."""
+        """Whether there is a single most accurate translator, which is then deterministic."""
         return bool((self.targets.sum(1) == 1).all())
 
     def preserving(self, tolerance: float = 1e-9) -> bool:
-        """Whether some most accurate translator has the marginal R: Definition B.1, read for at least one of them."""
+        """Whether some most accurate translator has the marginal R: Definition B.1 for at least one of them."""
         return self.distance <= tolerance
 
 
 def minimisers(problem: Problem) -> Minimisers:
-    """Who maximises AN eq. 1 alone, and whether any of them is distribution preserving (Definition B.1).
+    """Translators that maximise AN eq. 1 alone, to be tested for Definition B.1.
 
     >>> minimisers(Problem([[0.5, 0.5]], [[0, 1], [1, 0]], [0.9, 0.1])).distance
     0.0
@@ -62,20 +65,25 @@ def minimisers(problem: Problem) -> Minimisers:
 
 
 def perturbed(problem: Problem, source: int, share: float, own_reference: bool = True) -> Problem:
-    """The same conditionals P(y|x), but one source is heard more often: P(x) becomes (1-ε) P(x) + ε 1[x = source].
+    """The same P(y|x) with one more frequent source: P(x) becomes (1-ε) P(x) + ε 1[x = source].
 
     The joint moves by at most ε in total variation (Fact 2 in the proof of Theorem B.1).
 
     Parameters
     ----------
-    share : ε in [0, 1).
-    own_reference : R follows P(y), as in Theorem B.1; False: it stays, as in AN §3. True needs references and
-        candidates that are the same texts in the same order.
+    problem : Problem
+        The world.
+    source : int
+        The source.
+    share : float
+        ε in [0, 1).
+    own_reference : bool
+        Whether R follows P(y), as in Theorem B.1, or stays, as in AN §3. True needs references and candidates that are
+        the same texts in the same order.
     """
-    if not 0 <= share < 1:
-        raise DataError(f"the share must be in [0, 1), got {share}.")
-    if not 0 <= source < len(problem.p_x):
-        raise DataError(f"there is no source {source}; there are 0 to {len(problem.p_x) - 1}.")
+    if not 0 <= share < 1 or not 0 <= source < len(problem.p_x):
+        known = len(problem.p_x) - 1
+        raise DataError(f"got source {source}, share {share}; expected 0 to {known}, [0, 1).")
     p_x = (1 - share) * problem.p_x
     p_x[source] += share
     joint = problem.joint / problem.p_x[:, None] * p_x[:, None]
@@ -90,21 +98,21 @@ def own_p_y(problem: Problem) -> Problem:
 
 
 def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -> np.ndarray:
-    """(X, E) how far the nearest most accurate translator is from R after each source is heard more often by each ε.
+    """(X, E) distance to R of the nearest most accurate translator if each source is more frequent by each ε.
 
-    A row that leaves 0 shows that Δ is not stably distribution preserving (Definition B.2). Where the most accurate
-    translator is not unique, the nearest may stay at 0 for every ε: Theorem B.1 is about every one of them.
+    A row that leaves 0 shows that Δ is not stably distribution preserving (Definition B.2). If the most accurate
+    translator is not unique, the nearest may stay at 0 for every ε: Theorem B.1 is about all of them.
 
     Parameters
     ----------
-    shares : (E,) values of ε in [0, 1). Others as in `perturbed`.
-    own_reference : as in `perturbed`.
+    problem, own_reference : Problem, bool
+        As in `perturbed`.
+    shares : array_like
+        (E,) values of ε in [0, 1).
     """
     shares = np.atleast_1d(np.asarray(shares, dtype=np.float64))
-    sources = range(len(problem.p_x))
-    return np.array(
-        [
-            [minimisers(perturbed(problem, x, e, own_reference)).distance for e in shares]
-            for x in sources
-        ]
-    )
+
+    def distance(source: int, share: float) -> float:
+        return minimisers(perturbed(problem, source, share, own_reference)).distance
+
+    return np.array([[distance(x, e) for e in shares] for x in range(len(problem.p_x))])
