@@ -12,6 +12,7 @@ import pandas as pd
 import anhelpers as an
 from anhelpers._numba import cores
 from anhelpers.charts.offline import picture
+from anhelpers.provenance import from_template
 
 from .table import POINTS, Row, exponent
 
@@ -39,7 +40,9 @@ def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     frame, points = pd.DataFrame([row.record() for row in table]), pd.DataFrame(POINTS)
     tables = {"bench": frame} | ({"growth": points} if len(points) else {})
-    paths = an.report.write_tables(FOLDER, tables)
+    paths = [FOLDER / f"{name}.csv" for name in tables]
+    for path, shown in zip(paths, tables.values(), strict=True):
+        shown.to_csv(path, index=False)
     workloads = points["workload"].unique() if len(points) else []
     charts = [
         picture(_growth(points[points["workload"].isin(workloads[i : i + AT_ONCE])], what, title))
@@ -48,9 +51,13 @@ def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     ]
     told = "Ratios are medians, with the ends of the rounds. With a goal of the form ≥ x we are so many times faster; "
     told += "with one of the form ≤ x the ratio is our time or size by the peer's, or by the limit."
-    parts = {"What was measured": f"{told}\n{_machine(quick)}", "Rows": _readable(table)}
-    title = "anhelpers beside its peers"
-    return [*paths, an.report.write_page(FOLDER / "index.html", title, "\n".join(charts), parts)]
+    parts = {"What was measured": [f"{told}\n{_machine(quick)}"], "Rows": [_readable(table)]}
+    page = FOLDER / "index.html"
+    html = from_template(
+        "plane.html", title="anhelpers beside its peers", chart="\n".join(charts), parts=parts
+    )
+    page.write_text(html, encoding="utf-8")
+    return [*paths, page]
 
 
 def _readable(table: Sequence[Row]) -> pd.DataFrame:

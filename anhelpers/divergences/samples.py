@@ -198,7 +198,11 @@ class PairSums:
         if not math.isnan(of_x + of_y):
             se = math.sqrt(max(linear - second, second))
             low, high = pair_interval(value, linear, second, min(n, m))
-        facts: dict = {"unit": unit, "signature": signature, "caution": few_clusters(min(n, m), "texts")}
+        facts: dict = {
+            "unit": unit,
+            "signature": signature,
+            "caution": few_clusters(min(n, m), "texts"),
+        }
         known: dict = {"n": n, "n_r": m, "bias": "unbiased", "chance": 0.0}
         return Estimate(name, value, se=se, low=low, high=high, **known, **facts)
 

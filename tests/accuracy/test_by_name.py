@@ -104,7 +104,7 @@ def test_score_takes_a_checkpoint_and_equals_comet(tiny_comet, texts, tmp_path, 
 
 def test_plane_and_curve_take_a_checkpoint(tiny_comet, texts, tmp_path, capsys):
     name, out = f"comet:{tiny_comet('regression_metric').folder}", tmp_path / "plane"
-    assert main(["plane", "-m", name, *texts, "-o", str(out), "--draws", "50"]) == 0
+    assert main(["plane", "-m", name, *texts, "-o", str(out)]) == 0
     assert "COMET regression_metric (points, about 0 to 1" in (out / "plane.svg").read_text(
         encoding="utf-8"
     )

@@ -275,9 +275,7 @@ def test_texts_that_are_missing_or_do_not_fit_are_refused(tiny_comet):
             r"none: give the sources\.$",
         ):
             metric.score_segments(["a", "b"], refs=[["a", "b"]], srcs=srcs)
-    with pytest.raises(
-        DataError, match=r"made for 1 reference\(s\) per segment, but refs holds 2 streams"
-    ):
+    with pytest.raises(DataError, match="got 2 references"):
         metric.score_segments(["a"], refs=[["a"], ["b"]], srcs=["a"])
     with pytest.raises(
         DataError, match="refs must be a list of streams, one list of N texts per reference"

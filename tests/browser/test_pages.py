@@ -1,6 +1,5 @@
 """How exported pages look: on a phone, in the dark, on paper; what is folded opens by key, by a link and for paper."""
 
-import io
 import re
 
 import nbformat
@@ -120,23 +119,6 @@ def contrast(*colours):
 
     low, high = sorted(map(luminance, colours))
     return (high + 0.05) / (low + 0.05)
-
-
-def test_a_chart_is_dark_where_the_page_is_and_light_on_paper(page, smoke):
-    page.goto(smoke)
-    corners = {}
-    for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):
-        page.emulate_media(media=media, color_scheme=scheme)
-        page.wait_for_timeout(100)
-        shot = page.locator("main img").first.screenshot()
-        corners[media, scheme] = corner(shot)
-    assert corners["screen", "light"] == corners["print", "dark"] == (255, 255, 255)
-    assert corners["screen", "dark"] == (22, 22, 22)
-
-
-def corner(png):
-    image = pytest.importorskip("PIL.Image", reason="install Pillow: pip install pillow")
-    return image.open(io.BytesIO(png)).convert("RGB").getpixel((3, 3))
 
 
 def test_what_is_deeper_opens_by_key_and_by_a_link_into_it(page, smoke):

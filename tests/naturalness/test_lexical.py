@@ -247,7 +247,7 @@ def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
         lambda: segment_rows(corpus(), [metric]),
         lambda: metric_axis(corpus(), metric),
     ):
-        with pytest.raises(DataError, match="ttr is a measure of a whole corpus"):
+        with pytest.raises(DataError, match=r"^ttr: "):
             refused()
     axis = metric_axis(corpus(), metric, "corpus")
     rows = axis.there.all(1)  # the segments for which both have text

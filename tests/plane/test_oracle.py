@@ -161,7 +161,7 @@ def test_a_candidate_without_a_score_is_left_out_and_told():
 
 def test_a_metric_without_its_reference_says_so():
     bare = TestSet("bare", "en-de", ("a",), systems={"A": ("x",)})
-    with pytest.raises(DataError, match="chrf compares with a reference, and bare has none"):
+    with pytest.raises(DataError, match="chrf needs a reference"):
         oracle_study(bare, CandidateSet(np.array([0]), ("x",)), CHRF, length_metric())
 
 
@@ -308,7 +308,7 @@ def test_missing_judges_are_told_and_the_others_stay():
     assert "'nowhere'" in missing[1]
     with pytest.raises(
         DataError,
-        match=r"accuracy by rated-accuracy is missing: .* none of these texts has a source",
+        match="accuracy by rated-accuracy is missing",
     ):
         judged_studies(TEST, cands, ["rated-accuracy"], ["compression"])
     with pytest.raises(DataError, match="naturalness: got no metric"):
