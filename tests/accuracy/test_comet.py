@@ -277,15 +277,13 @@ def test_texts_that_are_missing_or_do_not_fit_are_refused(tiny_comet):
             metric.score_segments(["a", "b"], refs=[["a", "b"]], srcs=srcs)
     with pytest.raises(DataError, match="got 2 references"):
         metric.score_segments(["a"], refs=[["a"], ["b"]], srcs=["a"])
-    with pytest.raises(
-        DataError, match="refs must be a list of streams, one list of N texts per reference"
-    ):
+    with pytest.raises(DataError, match="list of streams"):
         metric.score_segments(["a"], srcs=["a"])
     with pytest.raises(DataError, match="lengths differ: srcs has 1, refs has 2"):
         metric.score_segments(["a"], refs=[["a", "b"]], srcs=["a"])
     with pytest.raises(DataError, match="text 1 of hyps is None, not a text"):
         metric.score_segments(["a", None], refs=[["a", "b"]], srcs=["a", "b"])
-    with pytest.raises(DataError, match="refs must be a list of streams, one list of N texts"):
+    with pytest.raises(DataError, match="list of streams"):
         metric.score_segments(["a"], refs=["a"], srcs=["a"])
     with pytest.raises(DataError, match="candidate 0 names segment 1"):
         metric.score_segments(["a"], refs=[["a"]], srcs=["a"], segment=[1])

@@ -87,7 +87,7 @@ def judges(request, chromium):
 
 def assert_same(critic, judge, texts, refs):
     """The last bit of chrF, every token, and every share of the critic to 1e-9 nats."""
-    chrf = surface_metric("chrf")
+    chrf = surface_metric("chrf", n_refs="var")
     longest = max(map(len, refs))
     streams = [[one[k] if k < len(one) else None for one in refs] for k in range(longest)]
     want = chrf.score_segments(texts, refs=streams)
