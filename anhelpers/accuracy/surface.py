@@ -73,7 +73,7 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     ) -> np.ndarray:
         refs = streams(refs, label, n_refs)
         scores, known = segment_scores(count(hyps, refs, segment)), referenced(refs)
-        return np.where(known if segment is None else known[segment], scores, np.nan)
+        return np.where(known if segment is None else known[np.asarray(segment)], scores, np.nan)
 
     def score_corpus(hyps: Sequence[str], refs: Any, srcs: Any = None) -> float:
         refs = streams(refs, label, n_refs)

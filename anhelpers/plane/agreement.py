@@ -463,13 +463,15 @@ def _between(
     at, every, draw = np.ix_(rows, systems), [range(int(systems.sum()))], draws[0].spawn(1)[0]
 
     def linear(score: np.ndarray) -> np.ndarray:
-        planes = [_plane_of_scores(score[at], one[at], docs[rows]) for one in human]
+        first, second = (_plane_of_scores(score[at], one[at], docs[rows]) for one in human)
         if rows.sum() < 2:
-            r = [float(pearson(*plane.scores())) for plane in planes]
+            r = [float(pearson(*plane.scores())) for plane in (first, second)]
             return np.array([[value, np.nan, np.nan] for value in (*r, r[0] - r[1])])
         # the same resamples for all: r of the two ratings is in two rows
-        both = [correlations(plane, deepcopy(draw), every, draws[1])[0] for plane in planes]
-        return np.array([*both, correlation_gap(*planes, deepcopy(draw), draws[1])])
+        both = [
+            correlations(plane, deepcopy(draw), every, draws[1])[0] for plane in (first, second)
+        ]
+        return np.array([*both, correlation_gap(first, second, deepcopy(draw), draws[1])])
 
     index = np.unique(clusters_of(docs[rows]), return_inverse=True)[1]
     signs = _swap_signs(int(rows.sum()), draws[0])

@@ -303,9 +303,9 @@ def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:
     cands = replace(
         old,
         segment=where[old.segment[keep]],
-        texts=[old.texts[i] for i in keep],
-        tags=[old.tags[i] for i in keep],
-        ids=old.ids and [old.ids[i] for i in keep],
+        texts=tuple(old.texts[i] for i in keep),
+        tags=tuple(old.tags[i] for i in keep),
+        ids=old.ids and tuple(old.ids[i] for i in keep),
         multiplicity=old.multiplicity[keep],
         logprob=old.logprob[keep],
     )

@@ -177,6 +177,7 @@ def _candidates(
     rows = [i for i in rows if cands.texts[i].strip()]
     texts, segment = [cands.texts[i] for i in rows], cands.segment[rows].astype(np.int64)
     chrf = surface_metric("chrf", test.trg_lang, test.n_refs)
+    assert chrf.score_segments is not None  # of every surface metric
     accuracy = chrf.score_segments(texts, test.streams, segment=segment)
     found: dict[int, _Points] = {one: [] for one in shown}
     for row, one, *point in zip(

@@ -265,6 +265,7 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
     for direction, place in find_outputs(folder).items():
         hyps, refs = read_lines(place / "preds.test"), read_lines(place / "truth.test")
         n = checks.same_length(**{f"{place}/preds.test": hyps, "truth.test": refs})
+        assert bleu.score_corpus is not None  # of every surface metric
         rows.append((direction, bleu.score_corpus(hyps, [refs]), n))
     return pd.DataFrame(rows, columns=["direction", "bleu", "n"])
 
