@@ -52,7 +52,7 @@ bounds: $(VENV)/.ready   ## the tests of compiled code once more, with every ind
 bench: $(VENV)/.ready   ## speed beside named peers, as ratios from one run; results in build/bench
 	$(BIN)/python -m benchmarks
 
-calibrate: $(VENV)/.ready   ## how often intervals cover and tests reject, in simulated worlds; rewrites docs/calibration.md (about half an hour)
+calibrate: $(VENV)/.ready   ## how often intervals cover and tests reject, in simulated worlds; rewrites docs/calibration.tsv (about half an hour)
 	$(BIN)/python -m calibration
 
 mutate: $(VENV)/.ready   ## the share of small edits of the mathematics that the tests notice (half an hour)

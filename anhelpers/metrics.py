@@ -141,7 +141,7 @@ class Asked:
 
     @property
     def called(self) -> str | None:
-        """The name that the metric keeps; None where a model of one's own gives it another."""
+        """The name that the metric keeps; None if a custom model changes it."""
         return None if ":" in self.name else self.name
 
 

@@ -47,7 +47,7 @@ def learned_metric(model: Learned, n_refs: int | str = 1) -> Metric:
 
     Several references: the mean of the scores with each that is not missing (None), which the signature says. Without
     any reference, and where the source is blank, a model that reads it gives no score (nan). A blank hypothesis is
-    scored as any text, as the models' own programs do; how many there were, and how many inputs were cut, is told on
+    scored as any text, as the models' own programs do; their number and the number of cut inputs are printed on
     stderr. There is no corpus score; of a system one reports the mean of its segments.
 
     Parameters

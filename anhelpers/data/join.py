@@ -26,7 +26,7 @@ class Join:
     same : (M, K) bool array
         Whether the rated text is the test set's, except for white space; only these are compared.
     report : tuple of str
-        Sentences that count what is matched and what is not.
+        Counts of matched and unmatched rows, as sentences.
     """
 
     rows: np.ndarray

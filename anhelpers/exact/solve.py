@@ -16,7 +16,7 @@ from .divergence import Divergence, divergence_of
 from .linear import best_targets, solve_point, solve_vertices
 from .problem import SLACK, ExactCurve, Problem, Solution, asked
 
-_FORBIDDEN = 1e12  # cap of excess costs in `Problem.unit`: R has at most 1e-12 of dearer targets
+_FORBIDDEN = 1e12  # cap of excess costs in `Problem.unit`: R has at most 1e-12 of costlier targets
 
 
 def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "tv") -> Solution:

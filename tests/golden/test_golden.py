@@ -18,8 +18,9 @@ GONE = re.compile(  # columns that a removed feature took along
     r"xmi_3_experiments:xe-51"
     r"|:(an3-g3|an4-49|an51-n7|an6-27|anb-10g|anc-33|ane-30g|ang-g4|xmi2-g5|xe-34)\.widget"  # guesses
     r"|:(xmic-31|xmic-k1b|xr-22|xr-61|xr-k1b)\."  # explorers of decisions and directions
-    r"|:(cr-67|an4-07x|anb-06x|ane-06x|anb-k1b|ane-k1b|xmi2-64|st-15|st-16)\."  # grids, switch, previews, training lines
+    r"|:(cr-67|an4-07x|anb-06x|ane-06x|anb-k1b|ane-k1b|xmi2-64|st-15|st-16)\."  # grids, switch, previews
     r"|:(an51-n9|an52-j5b|an52m-w2)\.table"  # tables of judges and ranks beside a widget
+    r"|:an51-21\."  # counts of training lines
 )
 
 
