@@ -20,10 +20,8 @@ from ..data.external import (
     POINTS,
     Family,
     family_of,
-    is_wmt25,
     join_scores,
     read_scores,
-    read_wmt25,
     read_wmt25_scores,
     within,
 )
@@ -34,6 +32,7 @@ from ..data.mme import is_mme, mme_scores, read_mme, read_mme_scores
 from ..data.ratings import Ratings, read_ratings
 from ..data.schema import TestSet
 from ..data.sets import SETS, find_file, ratings_file
+from ..data.wmt import is_wmt25, read_wmt
 from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
@@ -153,7 +152,7 @@ def _files(path: Path, called: str) -> list[Path]:
 def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
     """The scores of a folder for those outputs of a test set that it has."""
     if is_wmt25(path):
-        whole = read_wmt25(path, test.lp)
+        whole = read_wmt(path, test.lp)
         return within(whole, test, read_wmt25_scores(path, whole, called))
     if not is_mme(path):
         raise DataError("neither a folder of WMT25 nor one of mt-metrics-eval.", path)

@@ -20,7 +20,7 @@ from ..metrics import Given
 from .io import read_jsonl, read_table, stem_of
 from .languages import known_code, short_code, split_pair
 from .schema import TestSet
-from .wmt import read_categories
+from .wmt import pair_2025, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,67 +279,9 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
 
 # -- WMT25 -------------------------------------------------------------------------------------------------------------
 
-_BETWEEN = "_#_"
-
-
-def is_wmt25(folder: str | PathLike) -> bool:
-    """Whether a folder has WMT25's system outputs as JSON lines."""
-    return any(Path(folder, "systems").glob("*.jsonl"))
-
-
-def wmt25_pairs(folder: str | PathLike) -> list[str]:
-    """Return the language pairs that any system of a folder of WMT25 translated."""
-    files = Path(folder, "systems").glob("*.jsonl")
-    return sorted({_pair(_text(row, "doc_id", path)) for path in files for row in read_jsonl(path)})
-
-
-def read_wmt25(folder: str | PathLike, lp: str, *, name: str = "") -> TestSet:
-    """Read one language pair of WMT25; its paragraphs are the segments.
-
-    Parameters
-    ----------
-    folder : path
-        With the folders ``systems`` and ``automatic_scores`` of SYSTEM.jsonl.
-
-    Raises
-    ------
-    UnknownName : no such language pair. DataError : systems differ in their documents or paragraphs.
-    """
-    checks.one_of(lp, wmt25_pairs(folder), "language pair")
-    texts: dict[str, dict[str, list[str]]] = {}
-    for path in sorted(Path(folder, "systems").glob("*.jsonl")):
-        rows = [
-            (_text(row, "doc_id", path), _text(row, "hypothesis", path)) for row in read_jsonl(path)
-        ]
-        docs = {d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if _pair(d) == lp}
-        if docs:
-            texts[stem_of(path)] = dict(sorted(docs.items()))
-    counts = {doc: len(parts) for doc, parts in next(iter(texts.values())).items()}
-    for system, found in texts.items():
-        if {doc: len(parts) for doc, parts in found.items()} != counts:
-            raise DataError(
-                f"{system}: its documents or paragraphs differ from the others'.", folder
-            )
-    categories = Path(folder) / "systems.tsv"
-    known = read_categories(categories) if categories.is_file() else {}
-    return TestSet(
-        name or f"wmt25/{lp}",
-        lp,
-        srcs=("",) * sum(counts.values()),
-        systems={
-            s: tuple(part for parts in of.values() for part in parts) for s, of in texts.items()
-        },
-        docs=tuple(doc for doc, n in counts.items() for _ in range(n)),
-        domains=tuple(doc.split(_BETWEEN)[1] for doc, n in counts.items() for _ in range(n)),
-        categories={system: known[system] for system in texts if system in known},
-        notes=(
-            "no sources, no references: only metrics of the translation alone can be computed.",
-        ),
-    )
-
 
 def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.DataFrame:
-    """Read stored scores for a test set of `read_wmt25`: system, segment, value.
+    """Read stored scores for a test set of WMT25: system, segment, value.
 
     Raises
     ------
@@ -351,12 +293,12 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
     for segment, doc in enumerate(test.docs):
         at.setdefault(doc, []).append(segment)
     rows: list[tuple[str, int, float | None]] = []
-    for path in _wmt25_score_files(folder):
+    for path in sorted(Path(folder, "automatic_scores").glob("*.jsonl")):
         for line, row in enumerate(read_jsonl(path), 1):
-            doc = _BETWEEN.join(
-                _text(row, k, path) for k in ("language_pair", "domain", "document_id")
+            doc = "_#_".join(
+                text_of(row, k, path) for k in ("language_pair", "domain", "document_id")
             )
-            if _pair(doc) != test.lp:
+            if pair_2025(doc) != test.lp:
                 continue
             stored, n = row.get("metric_scores", {}), len(at.get(doc, ()))
             values = stored[checks.one_of(metric, stored, f"metric of {path.name}")]
@@ -366,20 +308,3 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
                 raise DataError(f"{doc:.60}: got {values!s:.40}, expected {n} scores.", path, line)
             rows += zip([stem_of(path)] * len(values), at[doc], values, strict=True)
     return pd.DataFrame(rows, columns=["system", "segment", "value"]).astype({"value": float})
-
-
-def _wmt25_score_files(folder: str | PathLike) -> list[Path]:
-    """The files of stored scores, one a system."""
-    return sorted(Path(folder, "automatic_scores").glob("*.jsonl"))
-
-
-def _text(row: dict[str, Any], key: str, path: Path) -> str:
-    """A text of a JSON object."""
-    if not isinstance(row.get(key), str):
-        raise DataError(f"{key}: got {row.get(key)!r:.40}, expected a text.", path)
-    return row[key]
-
-
-def _pair(doc: str) -> str:
-    """The language pair of a document of WMT25: "cs-de" of "cs-de_DE_#_news_#_n1"."""
-    return doc.partition("_")[0]

@@ -1,6 +1,6 @@
-"""The languages that machine translation works on: their codes and names, and pairs such as "en-de".
+"""Languages of machine translation: codes, names, and pairs such as "en-de".
 
-They stand in ``languages.csv`` beside this file, a row for each.
+The table is ``languages.csv`` beside this file.
 """
 
 from __future__ import annotations
@@ -16,54 +16,33 @@ from typing import Any
 from ..errors import DataError, nearest
 from ..progress import note
 
-__all__ = [
-    "CODES",
-    "MEMBERS",
-    "NAMES",
-    "SAY_THE_PAIR",
-    "UNDETERMINED",
-    "base",
-    "known_code",
-    "short_code",
-    "spaced",
-    "split_pair",
-]
-
-UNDETERMINED = "und-und"
-"""ISO 639's "undetermined", twice: the pair of a file that does not name its languages."""
-SAY_THE_PAIR = (
-    "which language the texts are in is not known: say the pair by -l, such as -l de-en (in "
-    "Python: lp)."
-)
-"""Where a judge of one language is wanted."""
-
 with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
-    TABLE = [*csv.DictReader(file)]
+    _TABLE = [*csv.DictReader(file)]
 
 NAMES = {
     row[code]: row["name"]
-    for row in TABLE
+    for row in _TABLE
     for code in ("iso639_1", "iso639_3")
     if row["name"] and row[code]
 }
-"""A language's two-letter and three-letter code -> its English name, where one is known here."""
+"""Two-letter and three-letter code of a language -> its English name."""
 
 MEMBERS = {
-    row["iso639_1"]: [row["iso639_3"], *row["members"].split()] for row in TABLE if row["iso639_1"]
+    row["iso639_1"]: [row["iso639_3"], *row["members"].split()] for row in _TABLE if row["iso639_1"]
 }
-"""ISO 639-1 -> ISO 639-3: the language, or the members of a macrolanguage that models tell apart."""
+"""ISO 639-1 -> ISO 639-3 codes of a language and of its members that models distinguish."""
 
-OTHERS = [row["iso639_3"] for row in TABLE if not row["iso639_1"]]
-CODES = frozenset([*MEMBERS, *(code for codes in MEMBERS.values() for code in codes), *OTHERS])
+_OTHERS = [row["iso639_3"] for row in _TABLE if not row["iso639_1"]]
+CODES = frozenset([*MEMBERS, *(code for codes in MEMBERS.values() for code in codes), *_OTHERS])
 
-UNSPACED = {row["iso639_1"] or row["iso639_3"] for row in TABLE if row["spaced"] == "no"}
+_UNSPACED = {row["iso639_1"] or row["iso639_3"] for row in _TABLE if row["spaced"] == "no"}
 
 # pt_BR, es_419, eng_Latn
-LANGUAGE = re.compile(r"([a-z]{2,3})(?:_(?:[A-Z]{2}|[0-9]{3}|[A-Z][a-z]{3}))?")
+_LANGUAGE = re.compile(r"([a-z]{2,3})(?:_(?:[A-Z]{2}|[0-9]{3}|[A-Z][a-z]{3}))?")
 
 
 def base(code: str) -> str:
-    """The language of a code without its region or script, in lower case.
+    """Return the language of a code without its region or script, in lower case.
 
     >>> base("pt_BR"), base("zh-Hans"), base("eng_Latn")
     ('pt', 'zh', 'eng')
@@ -73,7 +52,7 @@ def base(code: str) -> str:
 
 @cache
 def short_code(code: str) -> str:
-    """The ISO 639-1 code of a language, or of the macrolanguage that it belongs to; else its code without region.
+    """Return the ISO 639-1 code of a language or its macrolanguage; else its code without region.
 
     >>> short_code("zho_Hans"), short_code("yue"), short_code("pt-BR"), short_code("gsw")
     ('zh', 'zh', 'pt', 'gsw')
@@ -118,7 +97,7 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_pickled_model(MODEL_FILE)
 
 
-def guess_language(texts: Sequence[str]) -> str:
+def _guess_language(texts: Sequence[str]) -> str:
     """Return the ISO 639-1 code of most samples of texts; "und" for too little or mixed text."""
     votes = language_votes(texts)
     return next((code for code, k in votes.most_common(1) if 2 * k > votes.total()), "und")
@@ -134,7 +113,7 @@ def infer_pair(lp: str | None, srcs: Sequence[str], trgs: Sequence[str | None]) 
     """
     if lp:
         return lp
-    pair = f"{guess_language(srcs)}-{guess_language([text for text in trgs if text])}"
+    pair = f"{_guess_language(srcs)}-{_guess_language([text for text in trgs if text])}"
     note(f"language pair inferred from the texts: {pair}; give another by -l (lp in Python).")
     return pair
 
@@ -145,35 +124,29 @@ def spaced(code: str) -> bool:
     >>> spaced("de_AT"), spaced("zho_Hans"), spaced("tha")
     (True, False, False)
     """
-    return short_code(code) not in UNSPACED
+    return short_code(code) not in _UNSPACED
 
 
 def known_code(code: str) -> str:
-    """The code of one language, its region after an underscore; a DataError where there is no such language.
+    """Return a language code with "_" before its region; a DataError for an unknown language.
 
     >>> known_code("pt-BR")
     'pt_BR'
     """
-    match = LANGUAGE.fullmatch(code.replace("-", "_"))
+    match = _LANGUAGE.fullmatch(code.replace("-", "_"))
     if not match or match[1] not in CODES:
-        hint = (
-            nearest(code.lower(), CODES)
-            or "; use an ISO 639 code with an optional region, like de or pt_BR."
-        )
-        raise DataError(f"'{code}' is no known language code{hint}")
+        hint = nearest(code.lower(), CODES) or ", expected an ISO 639 code such as de or pt_BR."
+        raise DataError(f"language: got '{code:.40}'{hint}")
     return match[0]
 
 
 def split_pair(lp: str) -> tuple[str, str]:
-    """The source and the target language of a pair; a DataError for anything else.
+    """Return the source and the target language of a pair; a DataError for anything else.
 
     >>> split_pair("en-pt_BR")
     ('en', 'pt_BR')
     """
     parts = lp.split("-") if isinstance(lp, str) else []
     if len(parts) != 2:
-        raise DataError(f"unknown language pair {lp!r}; write source-target, like en-de.")
-    try:
-        return known_code(parts[0]), known_code(parts[1])
-    except DataError as error:
-        raise DataError(f"unknown language pair {lp!r}: {error}") from None
+        raise DataError(f"language pair: got {lp!r:.40}, expected source-target, such as en-de.")
+    return known_code(parts[0]), known_code(parts[1])

@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import DataError
 from .io import read_lines, write_atomic
-from .plain import is_canary, read_parallel
+from .plain import is_canary
 from .schema import NO_TRANSLATION, TestSet
-from .wmt import categories_of, find_2024, language_pairs, read_categories, with_default_reference
+from .wmt import find_2024, read_categories, read_wmt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,12 +71,8 @@ def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -
     reference : str, optional
         The default reference; by default that of the task, or the first by name.
     """
-    files = find_2024(Path(folder), lp)
-    if not files.src.exists():
-        checks.one_of(lp, language_pairs(folder), "language pair")
     name = f"{Path(folder).resolve().name}/{lp}"
-    test = read_parallel(name, lp, files, categories_of(name, Path(folder), files))
-    return with_default_reference(test, reference)
+    return read_wmt(folder, lp, year=2024, reference=reference, name=name)
 
 
 def mme_scores(folder: str | PathLike, lp: str) -> list[StoredScores]:

@@ -1,22 +1,43 @@
-"""Read parallel files, whose line i belongs to segment i, and WMT's SGM and XML."""
+"""Read parallel files, whose line i belongs to segment i, and WMT's SGM (to 2020) and XML (since 2021).
+
+SGM is no XML, as its texts hold bare ``&`` and ``<``, so both are read by their tags: ``srcset``, ``refset``,
+``tstset`` with ``doc`` and ``seg``; ``doc`` with ``src``, ``ref``, ``hyp`` and ``seg``. No entity is expanded but XML's
+own five and numbered characters. Their texts are matched by document and segment.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
 from .io import decode, read_bytes, split_lines, stem_of, suffix_of
-from .languages import infer_pair
-from .markup import Marked, by_key, marked_set, read_marked
+from .languages import CODES, base, infer_pair
 from .schema import TestSet
 
 Paths = str | PathLike | Iterable[str | PathLike] | Mapping[str, str | PathLike]
 _CANARY = "CANARY GUID"  # first line of WMT24's files, by which they are found in training data
 _WMT_NAME = re.compile(r".+\.[^.]+-[^.]+\.(?:hyp|ref)\.(?P<name>.+)")
+_Key = tuple[str, str]  # document and segment
+_ROOT = re.compile(r"<(srcset|refset|tstset|mteval|dataset)\b", re.IGNORECASE)
+_TAG = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(/?)(srcset|refset|tstset|doc|src|ref|hyp|seg)\b([^<>]*?)(/?)>",
+    re.DOTALL | re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))""")
+_CHARACTER = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6}));")
+_FIVE = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_KINDS = {
+    "srcset": "src",
+    "refset": "ref",
+    "tstset": "hyp",
+    "src": "src",
+    "ref": "ref",
+    "hyp": "hyp",
+}
 
 
 @dataclass(frozen=True)
@@ -67,12 +88,12 @@ def read_plain(
     path, name = Path(src), name or stem_of(src)
     files = ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
     sources = _read(path)
-    if not isinstance(sources, Marked):
+    if not isinstance(sources, _Marked):
         return read_parallel(name, lp, files)
     if docs is not None:
         raise DataError("SGM and XML name their own documents; omit this file.", docs)
     own, outputs = ({n: _read(p) for n, p in kind.items()} for kind in (files.refs, files.systems))
-    return marked_set(sources, own, outputs, name, lp)
+    return _marked_set(sources, own, outputs, name, lp)
 
 
 def read_parallel(
@@ -100,7 +121,7 @@ def read_parallel(
             raise DataError(said, wrong)
     texts = {path: found[canary:n] for path, found in lines.items()}
     refs, systems = ({k: texts[p] for k, p in kind.items()} for kind in (files.refs, files.systems))
-    documents = read_documents(files.docs, texts[files.docs], canary) if files.docs else []
+    documents = _documents(files.docs, texts[files.docs], canary) if files.docs else []
     targets = [text for side in (refs or systems).values() for text in side]
     return TestSet(
         name,
@@ -130,13 +151,13 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     files = {}
     for name, path in named_files(hyps).items():
         found = _read(path)
-        if not isinstance(found, Marked):
+        if not isinstance(found, _Marked):
             found = found[is_canary(found) :]
             found = found if any(map(str.strip, found[len(test) :])) else found[: len(test)]
             if len(found) != len(test):
                 raise DataError(f"got {len(found)} lines, expected {len(test)}.", path)
         files[name] = found
-    added = by_key(files, keys, "hyp")
+    added = _by_key(files, keys, "hyp")
     for name, texts in added.items():
         if name in test.systems or name in test.refs:
             raise DataError(f"{name}: the name is taken. Give another, as in mine=FILE.")
@@ -146,21 +167,33 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     return replace(test, systems={**test.systems, **outputs})
 
 
-def _read(path: Path) -> Marked | tuple[str, ...]:
+def _read(path: Path) -> _Marked | tuple[str, ...]:
     """Return the texts of SGM and XML, the lines of any other file."""
     text = decode(read_bytes(path), path)
-    return read_marked(text, path) or split_lines(text)
+    return _marked(text, path) or split_lines(text)
+
+
+def read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
+    """Read a test set from one file of SGM or XML; None for any other file.
+
+    Parameters
+    ----------
+    lp : str, optional
+        Language pair; by default what the file declares, or that of its texts.
+    """
+    found = _read(Path(path))
+    return _marked_set(found, {}, {}, stem_of(path), lp) if isinstance(found, _Marked) else None
 
 
 def _lines(path: Path) -> tuple[str, ...]:
     """Return the lines of a plain text."""
     lines = _read(path)
-    if isinstance(lines, Marked):
+    if isinstance(lines, _Marked):
         raise DataError("got SGM or XML beside sources in plain text.", path)
     return lines
 
 
-def read_documents(
+def _documents(
     path: str | PathLike, lines: Sequence[str], skipped: int = 0
 ) -> list[tuple[str, str]]:
     """Return (domain, document) of each segment, from lines ``domain<TAB>document``.
@@ -233,3 +266,208 @@ def _called(paths: Sequence[Path]) -> list[str]:
             for part in parts:
                 del part[end]
     return [".".join(part) for part in parts]
+
+
+# -- SGM and XML -------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Marked:
+    """The texts of one file.
+
+    Parameters
+    ----------
+    path : Path
+    srcs, refs, hyps : mappings
+        _Key to source; name to key to text.
+    domains : mapping
+        Document to domain.
+    langs : mapping
+        "src" and "trg" to a declared language.
+    """
+
+    path: Path
+    srcs: dict[_Key, str] = field(default_factory=dict)
+    refs: dict[str, dict[_Key, str]] = field(default_factory=dict)
+    hyps: dict[str, dict[_Key, str]] = field(default_factory=dict)
+    domains: dict[str, str] = field(default_factory=dict)
+    langs: dict[str, str] = field(default_factory=dict)
+
+    def part(self, kind: str, name: str) -> dict[_Key, str]:
+        """Return the texts of a source, reference or system, to be extended."""
+        if kind == "src":
+            return self.srcs
+        return (self.refs if kind == "ref" else self.hyps).setdefault(name, {})
+
+
+def _marked(text: str, path: str | PathLike) -> _Marked | None:
+    """Return the texts of a file of WMT's SGM or XML; None for any other text.
+
+    Raises
+    ------
+    DataError : with the line, for a segment outside of a document, without id, repeated or not closed.
+    """
+    root = _ROOT.search(text, 0, 65536) if text.lstrip().startswith("<") else None
+    if root is None:
+        return None
+    found = _Marked(Path(path))
+    doc: dict[str, str] | None = None
+    part: dict[str, str] | None = None
+    seg: tuple[dict[str, str], int] | None = None
+    for match in _TAG.finditer(text):
+        if match[2] is None:  # a comment
+            continue
+        tag, closing, empty = match[2].lower(), bool(match[1]), bool(match[4])
+        if tag == "seg" and (closing or empty):
+            attributes, start = seg or (_attributes(match[3]), match.start())
+            content = "" if empty else text[start : match.start()]
+            key = (doc or {}).get("docid") or (doc or {}).get("id", ""), attributes.get("id", "")
+            if (seg is None) != empty or part is None or not all(key):
+                raise _malformed("a segment without document or id", text, match.start(), path)
+            if doc is not None and "testsuite" not in doc:
+                into = found.part(part["kind"], _name(part, doc, found.path))
+                if key in into:
+                    raise _malformed(f"segment {key} is repeated", text, match.start(), path)
+                into[key] = _one_line(content)
+            seg = None
+        elif seg is not None and tag in ("seg", "doc"):
+            raise _malformed("a segment is not closed", text, seg[1], path)
+        elif seg is not None:  # part of a text
+            continue
+        elif tag == "seg":
+            seg = _attributes(match[3]), match.end()
+        elif tag == "doc":
+            doc = None if closing else _attributes(match[3])
+            if doc and (domain := doc.get("domain") or doc.get("genre")):
+                found.domains[doc.get("docid") or doc.get("id", "")] = domain
+        else:
+            part = None if closing else {**_attributes(match[3]), "kind": _KINDS[tag]}
+            _declare(found, part or {})
+    if seg or doc or f"</{root[1].lower()}" not in text.lower():
+        at = seg[1] if seg else len(text)
+        raise _malformed("a segment or document is not closed", text, at, path)
+    if not (found.srcs or found.refs or found.hyps):
+        raise DataError("got no segments (<seg id=…>).", path)
+    return found
+
+
+def _malformed(what: str, text: str, at: int, path: str | PathLike) -> DataError:
+    return DataError(f"malformed markup: {what}.", path, text.count("\n", 0, at) + 1)
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name.lower(): _unescaped(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(text)}
+
+
+def _declare(found: _Marked, part: Mapping[str, str]) -> None:
+    """Keep the languages that a set or a part of a document declares."""
+    own = part.get("lang") or part.get("language", "")
+    source = part.get("srclang") or (own if part.get("kind") == "src" else "")
+    target = part.get("trglang") or (own if part.get("kind") != "src" else "")
+    for side, code in (("src", source), ("trg", target)):
+        if base(code) in CODES:
+            found.langs.setdefault(side, base(code))
+
+
+def _name(part: Mapping[str, str], doc: Mapping[str, str], path: Path) -> str:
+    """Return the name of a text: "refA" for translator A, the system, or that of the file."""
+    if part["kind"] == "ref":
+        name = part.get("translator") or doc.get("sysid") or part.get("sysid") or ""
+        return f"ref{name}" if len(name) < 2 else name
+    return part.get("system") or doc.get("sysid") or part.get("sysid") or stem_of(path)
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with XML's five entities and numbered characters replaced."""
+
+    def character(match: re.Match) -> str:
+        if match[1]:
+            return _FIVE[match[1]]
+        code = int(match[2]) if match[2] else int(match[3], 16)
+        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
+
+    return _CHARACTER.sub(character, text)
+
+
+def _one_line(text: str) -> str:
+    """Return a segment in one line."""
+    lines = re.split("[\r\n]+", text) if "\n" in text or "\r" in text else [text]
+    return _unescaped(text if len(lines) < 2 else " ".join(filter(None, map(str.strip, lines))))
+
+
+def _marked_set(
+    src: _Marked,
+    refs: Mapping[str, _Marked | Sequence[str]],
+    hyps: Mapping[str, _Marked | Sequence[str]],
+    name: str,
+    lp: str | None,
+) -> TestSet:
+    """Return a test set whose sources are those of a file.
+
+    Without files of references or systems they are the file's own. Segments without any of its own references are left
+    out, and so is a reference that lacks some of the others.
+
+    Parameters
+    ----------
+    refs, hyps : mappings
+        Name to a file, or to the lines of a plain text in the order of the sources.
+
+    Raises
+    ------
+    DataError : a source without text of a system or a reference.
+    """
+    keys = list(src.srcs)
+    if refs:
+        found = _by_key(refs, keys, "ref")
+    else:
+        own = src.refs.values()
+        keys = [key for key in keys if not own or any(ref.get(key, "").strip() for ref in own)]
+        whole = {n: ref for n, ref in src.refs.items() if set(keys) <= ref.keys()}
+        found = whole or src.refs
+    outputs = _by_key(hyps, list(src.srcs), "hyp") if hyps else src.hyps
+    columns = []
+    for kind in (found, outputs):
+        missing = [(n, key) for n, texts in kind.items() for key in keys if key not in texts]
+        if missing:
+            label, (doc, seg) = missing[0]
+            raise DataError(f"{label} lacks segment {seg} of document {doc}.", src.path)
+        columns.append({n: tuple(texts[key] for key in keys) for n, texts in kind.items()})
+    if not keys:
+        raise DataError("got no sources (<srcset>, or <src> in each document).", src.path)
+    marked = [one for one in (*refs.values(), *hyps.values(), src) if isinstance(one, _Marked)]
+    langs = {side: code for one in marked for side, code in one.langs.items()}
+    declared = f"{langs['src']}-{langs['trg']}" if len(langs) > 1 else None
+    srcs = tuple(src.srcs[key] for key in keys)
+    targets = [text for kind in columns for texts in kind.values() for text in texts]
+    docs = tuple(doc for doc, _ in keys)
+    domains = tuple(src.domains.get(doc, "all") for doc in docs)
+    pair = infer_pair(lp or declared, srcs, targets)
+    return TestSet(name, pair, srcs, columns[0], columns[1], docs, domains)
+
+
+def _by_key(
+    files: Mapping[str, _Marked | Sequence[str]], keys: Sequence[_Key], kind: str
+) -> dict[str, dict[_Key, str]]:
+    """Return name -> key -> text, under the names given, or those in a file that is named like its stem.
+
+    Parameters
+    ----------
+    keys : sequence of (document, segment)
+        The sources, in whose order the lines of a plain text are.
+    kind : str
+        "ref" or "hyp".
+    """
+    found: dict[str, dict[_Key, str]] = {}
+    for label, file in files.items():
+        if not isinstance(file, _Marked):
+            if len(file) != len(keys):
+                raise DataError(f"{label}: got {len(file)} lines, expected {len(keys)}.")
+            own = {label: dict(zip(keys, file, strict=True))}
+        else:
+            own = file.refs if kind == "ref" else file.hyps or file.refs
+            if len(own) == 1 and label != stem_of(file.path):
+                own = {label: next(iter(own.values()))}
+            if not own or own.keys() & found.keys():
+                raise DataError(f"got no text, or one of a name that is taken: {label}.", file.path)
+        found |= own
+    return found

@@ -17,13 +17,12 @@ from typing import Any
 from .. import checks
 from ..errors import DataError, nearest
 from ..progress import note
-from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
-from .external import is_wmt25, read_wmt25, wmt25_pairs
+from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
 from .fetch import bundled, cache_folder, download, remote_files, shared_data
-from .io import decode, read_bytes, read_lines, read_table, stem_of, suffix_of
+from .io import read_lines, read_table, suffix_of
 from .languages import short_code
-from .markup import Marked, marked_set, read_marked
 from .mme import is_mme, read_mme
+from .plain import read_marked
 from .schema import CandidateSet, TestSet
 from .wmt import language_pairs, read_wmt
 
@@ -88,7 +87,7 @@ def _holds(place: Path, lp: str) -> bool:
     """Whether a folder exists, and has the texts of a language pair."""
     if not lp or not place.exists():
         return place.exists()
-    return lp in (wmt25_pairs(place) if is_wmt25(place) else language_pairs(place))
+    return lp in language_pairs(place)
 
 
 def find_file(name: str) -> Path:
@@ -164,9 +163,6 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     if not one.lp:
         raise DataError(f"no test set but {one.note}.", name)
     checks.one_of(lp or one.lp, [one.lp], f"language pair of {name}")
-    if one.year == "2025":
-        test = read_wmt25(find_file(str(name)), one.lp, name=str(name))
-        return test.with_reference(reference) if reference else test
     folder = find_file(str(name))
     return read_wmt(folder, one.lp, year=int(one.year), reference=reference, name=str(name))
 
@@ -177,44 +173,28 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
         hint = nearest(str(path), SETS) or f"; names: {', '.join(SETS)}."
         raise DataError(f"neither a data set nor an existing path{hint}", path)
     if path.is_dir():
-        pairs = list(wmt25_pairs(path) if is_wmt25(path) else language_pairs(path))
+        pairs = list(language_pairs(path))
         if not pairs or (lp is None and len(pairs) > 1):
             raise DataError(f"language pairs: got {', '.join(pairs) or 'none'}. Name one.", path)
         lp = lp or pairs[0]
         if is_mme(path):
             return read_mme(path, lp, reference=reference)
-        if is_wmt25(path):
-            test = read_wmt25(path, lp, name=f"{path.resolve().name}/{lp}")
-        else:
-            test = read_wmt(path, lp, reference=reference)
+        test = read_wmt(path, lp, reference=reference)
         if reference is None and "refB" in test.refs and own_file(path, CANDIDATES):
             reference = "refB"  # a copied teaching set: many candidates vary its refA
     else:
-        test = _from_file(path, lp)
+        jsonl = suffix_of(path) in JSONL
+        found = read_candidate_file(path, lp)[0] if jsonl else read_marked(path, lp)
+        if found is None:
+            raise DataError("no sources found, expected WMT's XML, SGM, or JSONL with src.", path)
+        test = found
     return test.with_reference(reference) if reference else test
-
-
-def _from_file(path: Path, lp: str | None) -> TestSet:
-    """Load a test set from JSONL, XML or SGM."""
-    if suffix_of(path) in JSONL:
-        test = read_candidate_file(path, lp)[0]
-    else:
-        marked = _marked(path)
-        test = None if marked is None else marked_set(marked, {}, {}, stem_of(path), lp)
-    if test is None:
-        raise DataError("no sources found, expected WMT's XML, SGM, or JSONL with src.", path)
-    return test
-
-
-def _marked(path: Path) -> Marked | None:
-    """Return the texts of XML or SGM; None for any other file."""
-    return read_marked(decode(read_bytes(path), path), path)
 
 
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
     """Load candidates by name or path: candidates.jsonl, else the system outputs."""
     place = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else Path(name)
-    if place.is_file() and (suffix_of(place) in (*JSONL, *PARQUET) or _marked(place) is None):
+    if place.is_file() and suffix_of(place) not in (".xml", ".sgm"):
         return read_candidates(place)
     if str(name) in SETS and str(name) not in TEACHING:
         return from_systems(load(name, lp))

@@ -1,5 +1,6 @@
-"""Read the text trees of the WMT general tasks, in two layouts.
+"""Read the text trees of the WMT general tasks, in three layouts.
 
+2025: ``systems/SYSTEM.jsonl`` with a document a line, and no sources or references
 2024: ``sources/LP.txt  references/LP.REF.txt  system-outputs/LP/SYSTEM.txt  documents/LP.docs``
 2023: ``sources/TEST.LP.src.en  references/TEST.LP.ref.REF.de  system-outputs/TEST.LP.hyp.SYSTEM.de``
 Optional, in the tree or beside its folder ``txt``: ``systems.tsv`` (``system<TAB>category``; by default the bundled
@@ -24,11 +25,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from .. import checks
 from ..errors import DataError, UnknownName
 from .fetch import bundled
-from .io import read_lines, read_table, stem_of, suffix_of
+from .io import read_jsonl, read_lines, read_table, stem_of, suffix_of
 from .languages import split_pair
 from .plain import ParallelFiles, is_canary, read_parallel
 from .schema import CATEGORIES, TestSet
@@ -107,7 +109,7 @@ def read_wmt(
     lp : str
         Language pair, for example "en-de".
     year : int, optional
-        The layout, 2023 or 2024; by default that in which the tree has `lp`.
+        The layout, 2023 to 2025; by default that in which the tree has `lp`.
     reference : str, optional
         The default reference; by default the standard one of the task, else the first by name.
     name : str
@@ -118,32 +120,39 @@ def read_wmt(
     UnknownName : no such language pair or reference. DataError : files that do not belong together.
     """
     split_pair(lp)
-    root = _root(Path(folder))
-    pairs = {pair: own for pair, own in language_pairs(root).items() if year in (None, own)}
+    pairs = {pair: own for pair, own in language_pairs(folder).items() if year in (None, own)}
     layout = pairs[checks.one_of(lp, pairs, "language pair")]
+    if layout == 2025:
+        test = _read_2025(Path(folder), lp, name or f"{Path(folder).resolve().name}/{lp}")
+        return test.with_reference(reference) if reference else test
+    root = _root(Path(folder))
     files = _find_2023(root, lp) if layout == 2023 else find_2024(root, lp)
-    if not files.systems:
+    if not files.systems and year is None:  # mt-metrics-eval may have texts alone
         raise DataError(f"no outputs for {lp} in system-outputs.", folder)
     if not name:
         top = root.resolve().parent if root.name == "txt" else root.resolve()
         canary = layout == 2024 and is_canary(read_lines(files.src))
         name = f"{f'wmt{layout - 2000}' if layout == 2023 or canary else top.name}/{lp}"
-    test = read_parallel(name, lp, files, categories_of(name, root, files))
+    test = read_parallel(name, lp, files, _categories_of(name, root, files))
     test = replace(
         test, glosses=_glosses(root, len(test)) if len(language_pairs(root)) == 1 else ()
     )
-    return with_default_reference(test, reference)
+    return _with_default_reference(test, reference)
 
 
 def language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
+    if is_wmt25(folder):
+        files = _files(Path(folder, "systems"), "*", ".jsonl")
+        docs = {text_of(row, "doc_id", path) for path in files for row in read_jsonl(path)}
+        return dict.fromkeys(sorted(map(pair_2025, docs)), 2025)
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
     texts = [stem_of(name) for name in sources if suffix_of(name) == ".txt"]
     return pairs | {name: 2024 for name in texts if re.fullmatch(r"[^.]+-[^.]+", name)}
 
 
-def with_default_reference(test: TestSet, reference: str | None) -> TestSet:
+def _with_default_reference(test: TestSet, reference: str | None) -> TestSet:
     """Return the set with this reference first, by default the standard one of the task."""
     default = _DEFAULT_REFERENCE.get(test.name)
     chosen = reference or (default if default in test.refs else None)
@@ -196,7 +205,7 @@ def _beside(root: Path, name: str) -> Path | None:
     return next((folder / name for folder in places if os.path.lexists(folder / name)), None)
 
 
-def categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]:
+def _categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]:
     """Return the categories of the systems of a language pair, by systems.tsv, else by the task's table.
 
     A system with a reference's name is human.
@@ -233,3 +242,62 @@ def _files(folder: Path, pattern: str, suffix: str = "") -> list[Path]:
         for path in folder.glob(pattern)
         if not path.is_dir() and path.name[0] != "." and suffix in ("", suffix_of(path))
     )
+
+
+# -- the layout of 2025 ------------------------------------------------------------------------------------------------
+
+_BETWEEN = "_#_"
+
+
+def is_wmt25(folder: str | PathLike) -> bool:
+    """Whether a folder has WMT25's system outputs as JSON lines."""
+    return any(Path(folder, "systems").glob("*.jsonl"))
+
+
+def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
+    """Read one language pair of WMT25; its paragraphs are the segments."""
+    texts: dict[str, dict[str, list[str]]] = {}
+    for path in _files(folder / "systems", "*", ".jsonl"):
+        rows = [
+            (text_of(row, "doc_id", path), text_of(row, "hypothesis", path))
+            for row in read_jsonl(path)
+        ]
+        docs = {
+            d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if pair_2025(d) == lp
+        }
+        if docs:
+            texts[stem_of(path)] = dict(sorted(docs.items()))
+    counts = {doc: len(parts) for doc, parts in next(iter(texts.values())).items()}
+    for system, found in texts.items():
+        if {doc: len(parts) for doc, parts in found.items()} != counts:
+            raise DataError(
+                f"{system}: its documents or paragraphs differ from the others'.", folder
+            )
+    categories = folder / "systems.tsv"
+    known = read_categories(categories) if categories.is_file() else {}
+    return TestSet(
+        name,
+        lp,
+        srcs=("",) * sum(counts.values()),
+        systems={
+            s: tuple(part for parts in of.values() for part in parts) for s, of in texts.items()
+        },
+        docs=tuple(doc for doc, n in counts.items() for _ in range(n)),
+        domains=tuple(doc.split(_BETWEEN)[1] for doc, n in counts.items() for _ in range(n)),
+        categories={system: known[system] for system in texts if system in known},
+        notes=(
+            "no sources, no references: only metrics of the translation alone can be computed.",
+        ),
+    )
+
+
+def text_of(row: dict[str, Any], key: str, path: str | PathLike) -> str:
+    """A text of a JSON object."""
+    if not isinstance(row.get(key), str):
+        raise DataError(f"{key}: got {row.get(key)!r:.40}, expected a text.", path)
+    return row[key]
+
+
+def pair_2025(doc: str) -> str:
+    """The language pair of a document of WMT25: "cs-de" of "cs-de_DE_#_news_#_n1"."""
+    return doc.partition("_")[0]

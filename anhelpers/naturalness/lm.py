@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import checks, models
 from ..data.fetch import bundled
-from ..data.languages import SAY_THE_PAIR, short_code
+from ..data.languages import short_code
 from ..errors import AnhelpersError, DataError, need
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note
@@ -269,7 +269,9 @@ def _bundled_lm(lang: str | None) -> str:
     known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
     name = f"{short_code(lang or 'und')}-small"
     if name == "und-small":
-        raise DataError(SAY_THE_PAIR)
+        raise DataError(
+            "the language of the texts is unknown. Give the pair by -l (in Python: lp)."
+        )
     if name not in known:
         raise DataError(f"bundled language model: got '{lang}', expected de or en. Name a model.")
     return name

@@ -22,7 +22,8 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..charts.curve import beta_label, plot_curve
 from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, number
-from ..data.teaching_tags import tag_meanings
+from ..data.fetch import bundled
+from ..data.io import read_lines
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..estimate import digits_of
@@ -135,7 +136,7 @@ def explore(
     given: dict[str, Any] = {
         "segment": cands.segment,
         "tags": cands.tags,
-        "meanings": tag_meanings(),
+        "meanings": _tag_meanings(),
     }
     given |= {"langs": (test.src_lang, test.trg_lang), "glosses": test.glosses}
     given["domains"] = test.domains if len(set(test.domains)) > 1 else None
@@ -530,3 +531,8 @@ def _in_utf16(old: str, new: str, edits: Sequence[_Edit]) -> list[int]:
         for edit in edits
         for text, place in zip((old, old, new, new), edit, strict=True)
     ]
+
+
+def _tag_meanings() -> dict[str, str]:
+    """Return tag of a candidate of the teaching sets -> a sentence about it."""
+    return dict(line.split("\t", 1) for line in read_lines(bundled("teaching/tags.tsv")))

@@ -12,16 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.external import external_metric
-from anhelpers.data import TestSet, load, read_mme, read_system_scores, write_mme, write_mme_scores
+from anhelpers.data import (
+    TestSet,
+    language_pairs,
+    load,
+    read_mme,
+    read_system_scores,
+    read_wmt,
+    write_mme,
+    write_mme_scores,
+)
 from anhelpers.data.external import (
     _find_segments,
     family_of,
-    is_wmt25,
     join_scores,
     read_scores,
-    read_wmt25,
     read_wmt25_scores,
-    wmt25_pairs,
 )
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.metrics import Metric
@@ -323,9 +329,8 @@ def tree(tmp_path):
 
 def test_paragraphs_are_segments_in_any_order_of_documents(tree):
     folder = tree()
-    assert is_wmt25(folder)
-    assert wmt25_pairs(folder) == ["cs-de"]
-    test = read_wmt25(folder, "cs-de")
+    assert language_pairs(folder) == {"cs-de": 2025}
+    test = read_wmt(folder, "cs-de")
     assert test.systems == {"A": ("I", "II", "III"), "B": ("Eins.", "Zwei.", "Drei.\nUnd so.")}
     assert test.docs == ("cs-de_DE_#_news_#_n1",) * 2 + ("cs-de_DE_#_speech_#_s",)
     assert test.domains == ("news", "news", "speech")
@@ -350,11 +355,11 @@ def test_paragraphs_are_segments_in_any_order_of_documents(tree):
 def test_documents_and_paragraphs_must_be_the_same(tree, outputs, scores):
     folder = tree(outputs, scores)
     with pytest.raises(DataError):
-        stored(folder, "XCOMET-XL", read_wmt25(folder, "cs-de"))
+        stored(folder, "XCOMET-XL", read_wmt(folder, "cs-de"))
 
 
 def test_what_needs_a_source_or_a_reference_is_refused(tree):
-    test = read_wmt25(tree(), "cs-de")
+    test = read_wmt(tree(), "cs-de")
     reads = Metric(
         "qe", "QE", "0 to 1", True, ("srcs",), "qe", lambda hyps, **_: np.ones(len(hyps))
     )
@@ -362,7 +367,7 @@ def test_what_needs_a_source_or_a_reference_is_refused(tree):
         with pytest.raises(DataError):
             system_rows(test, [metric])
     with pytest.raises(UnknownName, match="cs-de"):
-        read_wmt25(tree(), "cs-uk")
+        read_wmt(tree(), "cs-uk")
 
 
 @real

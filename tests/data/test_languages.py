@@ -1,7 +1,7 @@
 import pytest
 
 from anhelpers.data import load, split_pair
-from anhelpers.data.languages import CODES, MEMBERS, NAMES, guess_language, infer_pair
+from anhelpers.data.languages import CODES, MEMBERS, NAMES, _guess_language, infer_pair
 from anhelpers.errors import DataError
 
 
@@ -41,5 +41,5 @@ def test_the_language_of_texts_is_inferred(capsys):
     assert "en-de" in capsys.readouterr().err
     assert infer_pair("cs-de", test.srcs, test.srcs) == "cs-de"
     chinese = ["他说这座老房子的屋顶上睡着一只猫，明天我们要去海边。"] * 40
-    assert guess_language(chinese) == "zh"
-    assert guess_language(["Yes."]) == guess_language([]) == "und"
+    assert _guess_language(chinese) == "zh"
+    assert _guess_language(["Yes."]) == _guess_language([]) == "und"

@@ -12,7 +12,7 @@ from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
 from anhelpers.data import add_systems, load, load_candidates, read_plain
-from anhelpers.data.markup import read_marked
+from anhelpers.data.plain import _marked
 from anhelpers.errors import DataError
 
 SRCS = ["The dog & the cat.", "Yes.", 'He said: "no" < maybe.', "It does not rain.", "We sleep."]
@@ -221,7 +221,7 @@ def test_a_long_broken_file_takes_linear_time():
     for piece in ("<seg ", "<seg>", "<!--", "<seg id=1>a<", "&#", " ", "<doc ", "a"):
         for root in ("<tstset>", "<dataset>"):
             with contextlib.suppress(DataError):
-                read_marked(root + piece * 200_000, "long.sgm")
+                _marked(root + piece * 200_000, "long.sgm")
 
 
 @pytest.mark.real

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import TestSet, from_systems, load_candidates
-from anhelpers.data.teaching_tags import tag_meanings
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metrics import Metric
 from anhelpers.plane import oracle_studies
 from anhelpers.widgets import explorer
-from anhelpers.widgets.explorer import _word_edits, beta_explorer, explore
+from anhelpers.widgets.explorer import _tag_meanings, _word_edits, beta_explorer, explore
 
 TEXT = ["der Hund bellt", "ein Hund bellt", "Hund", "die Katze schläft", "Katze", "eine Katze"]
 
@@ -224,4 +223,4 @@ def test_labels_have_a_meaning(options):
     meanings = {"a": "First.", "b": "Second.", "z": "Never."}
     assert set(made(options, meanings=meanings).data["meanings"]) == {"a", "b"}
     for name in ("teaching/en-de", "teaching/de-en"):
-        assert set(load_candidates(name).tags) <= tag_meanings().keys()
+        assert set(load_candidates(name).tags) <= _tag_meanings().keys()
