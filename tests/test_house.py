@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "anhelpers"
 BUDGETS = {
-    "files": 138,
+    "files": 136,
     "code lines": 18_980,
     "public definitions": 654,
     "raises": 439,
