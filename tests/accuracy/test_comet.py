@@ -266,27 +266,30 @@ def test_it_serves_mbr(tiny_comet):
     np.testing.assert_allclose(ours, np.reshape(theirs, (3, 2)).mean(1), rtol=0, atol=ROUNDING)
 
 
-def test_texts_that_are_missing_or_do_not_fit_are_refused(tiny_comet):
+BAD_TEXTS = {
+    "no sources": {"srcs": None},
+    "blank sources": {"srcs": ["", " "]},
+    "two streams": {"refs": [["a", "b"], ["a", "b"]]},
+    "no references": {"refs": None},
+    "flat references": {"refs": ["a", "b"]},
+    "fewer sources": {"srcs": ["a"]},
+    "no text": {"hyps": ["a", None]},
+    "outside": {"segment": [1, 2]},
+}
+
+
+@pytest.mark.parametrize("case", BAD_TEXTS)
+def test_bad_texts(tiny_comet, case):
     metric = comet_metric(tiny_comet("regression_metric").folder, device="cpu")
-    for srcs in (None, ["", " "]):
-        with pytest.raises(
-            DataError,
-            match=r"^COMET regression_metric reads the source of each segment, and there is "
-            r"none: give the sources\.$",
-        ):
-            metric.score_segments(["a", "b"], refs=[["a", "b"]], srcs=srcs)
-    with pytest.raises(DataError, match="got 2 references"):
-        metric.score_segments(["a"], refs=[["a"], ["b"]], srcs=["a"])
-    with pytest.raises(DataError, match="list of streams"):
-        metric.score_segments(["a"], srcs=["a"])
-    with pytest.raises(DataError, match="lengths differ: srcs has 1, refs has 2"):
-        metric.score_segments(["a"], refs=[["a", "b"]], srcs=["a"])
-    with pytest.raises(DataError, match="text 1 of hyps is None, not a text"):
-        metric.score_segments(["a", None], refs=[["a", "b"]], srcs=["a", "b"])
-    with pytest.raises(DataError, match="list of streams"):
-        metric.score_segments(["a"], refs=["a"], srcs=["a"])
-    with pytest.raises(DataError, match="candidate 0 names segment 1"):
-        metric.score_segments(["a"], refs=[["a"]], srcs=["a"], segment=[1])
-    with pytest.raises(DataError, match="needs at least one reference per segment, got n_refs=0"):
-        comet_metric(tiny_comet("regression_metric").folder, 0, device="cpu")
+    texts = {"hyps": ["a", "b"], "refs": [["a", "b"]], "srcs": ["a", "b"]}
+    assert np.isfinite(metric.score_segments(**texts)).all()
+    with pytest.raises(DataError):
+        metric.score_segments(**texts | BAD_TEXTS[case])
+
+
+def test_no_text_and_no_reference(tiny_comet):
+    folder = tiny_comet("regression_metric").folder
+    metric = comet_metric(folder, device="cpu")
     assert metric.score_segments([], refs=[[]], srcs=[]).shape == (0,)
+    with pytest.raises(DataError, match="n_refs"):
+        comet_metric(folder, 0, device="cpu")
