@@ -191,10 +191,10 @@ def lpp(folder: Path) -> dict[str, list]:
 
 TED = f"{SHARED}/mqm/mqm_ted_ende.tsv"
 CASES = {
-    "plane-en-de-lpp": plane("teaching/en-de", "lpp", ("chrf", "bleu", "ter")),
+    "plane-en-de-lpp": plane("teaching/en-de", "lpp", ("chrf", "bleu")),
     "plane-en-de-critic+lpp": plane("teaching/en-de", "critic+lpp"),
     "plane-en-de-compression": plane("teaching/en-de", "compression"),
-    "plane-de-en-lpp": plane("teaching/de-en", "lpp", ("chrf", "bleu", "ter")),
+    "plane-de-en-lpp": plane("teaching/de-en", "lpp", ("chrf", "bleu")),
     "plane-de-en-critic+lpp": plane("teaching/de-en", "critic+lpp"),
     "score-en-de": score("teaching/en-de", *SURFACES, "lpp", "critic", "critic+lpp", "compression"),
     "score-de-en": score("teaching/de-en", *SURFACES, "lpp", "critic", "critic+lpp", "compression"),
