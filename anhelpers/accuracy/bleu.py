@@ -14,13 +14,14 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from .._numba import compiled
 from ..data.languages import short_code
 from ..errors import DataError, MissingExtra
-from .chrf import Counter, Words, clipped_matches
+from .chrf import Counter, characters, clipped_matches, words
 
 _ORDER = 4  # Papineni et al. 2002
-_COMPENSATED = sys.version_info >= (
-    3,
-    12,
-)  # sum(), which sacreBLEU uses, corrects its rounding error
+# 13a's first expression: each of these ASCII characters is a token
+_ALONE = np.array([bool(re.match(r"[{-~[-` -&(-+:-@/]", chr(c))) for c in range(128)])
+_POINT, _COMMA, _HYPHEN, _ZERO, _NINE = map(ord, ".,-09")
+# sum(), which sacreBLEU uses, corrects its rounding error
+_COMPENSATED = sys.version_info >= (3, 12)
 
 
 def sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
@@ -61,17 +62,16 @@ def counter(trg_lang: str = "") -> Counter:
         Target language, which chooses the tokenizer as in sacreBLEU: zh, ja and ko have their own, others 13a.
     """
     tokenizer = sacrebleu_bleu(trg_lang).tokenizer
-
-    def by_word(text: str) -> bool:
-        """Whether the tokenizer looks at words alone; 13a looks beyond them only to clean a line."""
-        return isinstance(tokenizer, Tokenizer13a) and not re.search("[&<\n]", text)
-
-    words = Words(lambda word: tokenizer(word.rstrip()).split(), by_word)
+    is_13a = isinstance(tokenizer, Tokenizer13a)
 
     def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:
-        flat = [text for of_group in zip(*refs, strict=True) for text in of_group]
-        texts = words.symbols(hyps), words.symbols([text or "" for text in flat])
-        lengths, ref_lengths, matches = clipped_matches(*texts, groups, _ORDER)
+        flat, n = [text for of_group in zip(*refs, strict=True) for text in of_group], len(hyps)
+        texts = hyps + [text or "" for text in flat]
+        texts = [_clean(t) if is_13a else tokenizer(t.rstrip()) for t in texts]
+        symbols, at = words(characters(texts), _split_13a if is_13a else _split_nothing)
+        lengths, ref_lengths, matches = clipped_matches(
+            (symbols, at[: n + 1]), (symbols, at[n:]), groups, _ORDER
+        )
         missing = np.array([text is None for text in flat], dtype=bool)
         closest = _closest(lengths, np.where(missing, -1, ref_lengths), groups)
         totals = np.maximum(lengths[:, None] - np.arange(_ORDER), 0)
@@ -79,6 +79,51 @@ def counter(trg_lang: str = "") -> Counter:
         return np.where(closest[:, None] < 0, 0, stats)
 
     return counts
+
+
+def _clean(text: str) -> str:
+    """A text as 13a reads it: without its markup and its entities."""
+    if "&" in text or "<" in text or "\n" in text:
+        text = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+        for entity, mark in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+            text = text.replace(entity, mark)
+    return text
+
+
+@compiled
+def _split_nothing(codes, starts):
+    return np.zeros(codes.size + 1, np.bool_)
+
+
+@compiled
+def _split_13a(codes, starts):
+    """Cut marks off as 13a's four regular expressions do.
+
+    A point or comma is cut off unless digits are on both sides. In a row of them, a match of expression 2 or 3 uses up
+    two characters, and the second cannot begin the next match.
+    """
+    cuts = np.zeros(codes.size + 1, np.bool_)
+    for i in range(starts.size - 1):
+        digit, second, third = (
+            False,
+            False,
+            False,
+        )  # of the character before: digit, matched by 2, by 3
+        for k in range(starts[i], starts[i + 1]):
+            c = codes[k]
+            if c in (_POINT, _COMMA):
+                before_digit = k + 1 < starts[i + 1] and _ZERO <= codes[k + 1] <= _NINE
+                used = third and not second
+                second = not digit and not second
+                third = second or not (before_digit or used)
+                cut = second or third
+            else:
+                cut = (c < 128 and _ALONE[c]) or (c == _HYPHEN and digit)
+                second = third = False
+            digit = _ZERO <= c <= _NINE
+            cuts[k] |= cut
+            cuts[k + 1] |= cut
+    return cuts
 
 
 def _closest(lengths: np.ndarray, ref_lengths: np.ndarray, groups: np.ndarray) -> np.ndarray:
