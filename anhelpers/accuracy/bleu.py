@@ -17,9 +17,16 @@ from ..errors import DataError, MissingExtra
 from .chrf import Counter, characters, clipped_matches, words
 
 _ORDER = 4  # Papineni et al. 2002
-# 13a's first expression: each of these ASCII characters is a token
-_ALONE = np.array([bool(re.match(r"[{-~[-` -&(-+:-@/]", chr(c))) for c in range(128)])
-_POINT, _COMMA, _HYPHEN, _ZERO, _NINE = map(ord, ".,-09")
+_ALONE, _POINT, _HYPHEN, _DIGIT = 1, 2, 3, 4
+# kinds of ASCII characters in 13a's expressions; the last entry, none, is for all beyond
+_KINDS = np.zeros(129, np.uint8)
+for _kind, _marks in (
+    (_ALONE, r"[{-~[-` -&(-+:-@/]"),
+    (_POINT, "[.,]"),
+    (_HYPHEN, "-"),
+    (_DIGIT, "[0-9]"),
+):
+    _KINDS[[c for c in range(128) if re.match(_marks, chr(c))]] = _kind
 # sum(), which sacreBLEU uses, corrects its rounding error
 _COMPENSATED = sys.version_info >= (3, 12)
 
@@ -103,26 +110,22 @@ def _split_13a(codes, starts):
     two characters, and the second cannot begin the next match.
     """
     cuts = np.zeros(codes.size + 1, np.bool_)
+    last = np.uint32(_KINDS.size - 1)
     for i in range(starts.size - 1):
-        digit, second, third = (
-            False,
-            False,
-            False,
-        )  # of the character before: digit, matched by 2, by 3
-        for k in range(starts[i], starts[i + 1]):
-            c = codes[k]
-            if c in (_POINT, _COMMA):
-                before_digit = k + 1 < starts[i + 1] and _ZERO <= codes[k + 1] <= _NINE
+        # of the character before: whether it is a digit, and whether expression 2 or 3 matched it
+        digit = second = third = False
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            kind = _KINDS[min(codes[k], last)]
+            if kind == _POINT:
+                next_digit = k + 1 < starts[i + 1] and _KINDS[min(codes[k + 1], last)] == _DIGIT
                 used = third and not second
                 second = not digit and not second
-                third = second or not (before_digit or used)
-                cut = second or third
+                third = second or not (next_digit or used)
             else:
-                cut = (c < 128 and _ALONE[c]) or (c == _HYPHEN and digit)
                 second = third = False
-            digit = _ZERO <= c <= _NINE
-            cuts[k] |= cut
-            cuts[k + 1] |= cut
+            if kind == _ALONE or (kind == _HYPHEN and digit) or second or third:
+                cuts[k] = cuts[k + 1] = True
+            digit = kind == _DIGIT
     return cuts
 
 

@@ -52,7 +52,7 @@ def counter(word_order: int = 0) -> Counter:
     def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:
         n, size = len(hyps), len(groups) - 1
         texts = characters(hyps + [text or "" for stream in refs for text in stream])
-        kinds = [(texts, _CHAR_ORDER, _WHITESPACE)]
+        kinds: list[tuple[Texts, int, np.ndarray | None]] = [(texts, _CHAR_ORDER, _WHITESPACE)]
         if word_order:
             kinds.append((words(texts, split_edges), word_order, None))
         best, best_score = np.empty(0), np.empty(0)
@@ -170,24 +170,22 @@ def _number_words(codes, starts, cuts, space):
     slots = np.full(1 << bits, -1, np.int64)  # at most half of them are used
     first, size = np.empty(codes.size, np.int64), np.empty(codes.size, np.int64)
     words, offsets = np.empty(codes.size, np.uint32), np.zeros(starts.size, np.int64)
-    n, known, last = 0, 0, np.uint32(space.size - 1)
+    n, known, last, one = 0, 0, np.uint32(space.size - 1), np.uint64(1)
     for i in range(starts.size - 1):
-        j = starts[i]
-        while j < starts[i + 1]:
-            begin, key = j, np.uint64(0)
-            while (
-                j < starts[i + 1] and not space[min(codes[j], last)] and not (cuts[j] and j > begin)
-            ):
-                key = (key ^ np.uint64(codes[j])) * np.uint64(0x9E3779B97F4A7C15)
-                j += 1
-            if j == begin:
-                j += 1
+        j, end = np.uint64(starts[i]), np.uint64(starts[i + 1])
+        while j < end:
+            if space[min(codes[j], last)]:
+                j += one
                 continue
+            begin, key = j, np.uint64(0)
+            while True:
+                key = (key ^ np.uint64(codes[j])) * np.uint64(0x9E3779B97F4A7C15)
+                j += one
+                if j == end or cuts[j] or space[min(codes[j], last)]:
+                    break
             slot = key >> (np.uint64(64) - bits)
-            while slots[slot] >= 0 and not _equal(
-                codes, first, size, slots[slot], begin, j - begin
-            ):
-                slot = (slot + np.uint64(1)) & ((np.uint64(1) << bits) - np.uint64(1))
+            while slots[slot] >= 0 and not _equal(codes, first, size, slots[slot], begin, j):
+                slot = (slot + one) & ((one << bits) - one)
             if slots[slot] < 0:
                 slots[slot], first[known], size[known] = known, begin, j - begin
                 known += 1
@@ -198,11 +196,13 @@ def _number_words(codes, starts, cuts, space):
 
 
 @compiled
-def _equal(codes, first, size, word, begin, length):
-    """Whether a known word is the one at codes[begin:begin + length]."""
-    different = np.uint32(size[word] != length)
-    for k in range(length if not different else 0):
-        different |= codes[first[word] + k] ^ codes[begin + k]
+def _equal(codes, first, size, word, begin, end):
+    """Whether a known word is the one at codes[begin:end]."""
+    if size[word] != end - begin:
+        return False
+    at, different = np.uint64(first[word]), np.uint32(0)
+    for k in range(end - begin):
+        different |= codes[at + k] ^ codes[begin + k]
     return different == 0
 
 
