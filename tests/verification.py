@@ -127,7 +127,7 @@ NOT_QUANTITIES = {
     "accuracy.comet": "",
     "accuracy.metricx": "load_metricx named",
     "divergences.samples": "resampled spread_rows",
-    "xmi.measure": "bits xmi_table",
+    "xmi.measure": "xmi_table",
     "xmi.models": "load_q_lm",
     "xmi.toy": "toy_candidates",
     "xmi.trainings": "read_trainings train_both_ways train_pair",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import pdist
 
 from .. import checks
 from .._numba import compiled, cores
@@ -22,13 +22,12 @@ from .samples import PairSums, pair_noise, spread_rows
 
 @dataclass(frozen=True)
 class Kernel:
-    """A similarity of two points of R^d, made by `rbf`, `laplace` or `linear`.
+    """A similarity of two points of R^d, made by `rbf` or `linear`.
 
     Parameters
     ----------
     name : str
-        "rbf", exp(-|x - y|² / (2 b²)) with the Euclidean norm; "laplace", exp(-|x - y| / b) with the L1 norm; "linear",
-        x · y.
+        "rbf", exp(-|x - y|² / (2 b²)) with the Euclidean norm; "linear", x · y.
     bandwidth : float
         b > 0 in the unit of the points; nan for the linear kernel.
     """
@@ -37,7 +36,6 @@ class Kernel:
     bandwidth: float = float("nan")
 
     def __post_init__(self) -> None:
-        checks.one_of(self.name, ("laplace", "linear", "rbf"), "kernel")
         if self.name != "linear" and not 0 < self.bandwidth < np.inf:
             raise DataError(f"got bandwidth {self.bandwidth}, expected a finite number above 0.")
 
@@ -58,8 +56,6 @@ class Kernel:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
         if self.name == "linear":
             return x @ y.T
-        if self.name == "laplace":
-            return np.exp(cdist(x, y, "cityblock") / -self.bandwidth)
         return _rbf(x, y, self.bandwidth)
 
 
@@ -90,11 +86,6 @@ def _rbf(x: np.ndarray, y: np.ndarray, bandwidth: float) -> np.ndarray:
 def rbf(bandwidth: float) -> Kernel:
     """The Gaussian kernel exp(-|x - y|² / (2 b²)), Euclidean norm."""
     return Kernel("rbf", float(bandwidth))
-
-
-def laplace(bandwidth: float) -> Kernel:
-    """The Laplace kernel exp(-|x - y| / b), L1 norm: the sum of the absolute differences."""
-    return Kernel("laplace", float(bandwidth))
 
 
 def linear() -> Kernel:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -198,13 +197,9 @@ class PairSums:
         if not math.isnan(of_x + of_y):
             se = math.sqrt(max(linear - second, second))
             low, high = pair_interval(value, linear, second, min(n, m))
-        facts: dict = {
-            "unit": unit,
-            "signature": signature,
-            "caution": few_clusters(min(n, m), "texts"),
-        }
-        known: dict = {"n": n, "n_r": m, "bias": "unbiased", "chance": 0.0}
-        return Estimate(name, value, se=se, low=low, high=high, **known, **facts)
+        facts: dict = {"unit": unit, "signature": signature, "bias": "unbiased", "chance": 0.0}
+        facts |= {"n": n, "n_r": m, "caution": few_clusters(min(n, m), "texts")}
+        return Estimate(name, value, se=se, low=low, high=high, **facts)
 
 
 def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:
@@ -275,15 +270,14 @@ def plug_in(
     y: ArrayLike,
     *,
     rng: np.random.Generator,
-    order: float | None = None,
     n_draws: int = 400,
 ) -> Estimate:
     """A divergence of two samples of categories: that of their relative frequencies.
 
     Parameters
     ----------
-    divergence, order : str, float
-        A name in `pmf.DIVERGENCES`, or "renyi" with its order.
+    divergence : str
+        A name in `pmf.DIVERGENCES`.
     x, y : array_like
         (n,) and (m,) outcomes of the system and of the reference, such as labels, words or lengths, taken as
         independent (words of one text are not).
@@ -293,10 +287,10 @@ def plug_in(
     Returns
     -------
     Estimate. A divergence that is convex in both distributions is biased upward (Jensen): O(1/n) times the number of
-    outcomes if it is smooth, O(1/√n) for total variation if q = r. Above order 1, Rényi's is not convex in q.
+    outcomes if it is smooth, O(1/√n) for total variation if q = r.
     `bias_estimate` is the jackknife's, right to O(1/n²) for a smooth divergence, and nan for more than 2000 outcomes.
     The interval begins at 0 unless p ≤ 0.025. The value is inf, without interval, if y lacks an outcome of x, except
-    for total variation, Jensen-Shannon and orders below 1. If a resample, or leaving one out, makes it inf, se or
+    for total variation and Jensen-Shannon. If a resample, or leaving one out, makes it inf, se or
     bias_estimate is nan and the upper end inf.
 
     Raises
@@ -311,18 +305,17 @@ def plug_in(
     >>> plug_in("tv", list("aabb"), list("abbb"), rng=np.random.default_rng(0)).value
     0.25
     """
-    function, name, unit = _divergence(divergence, order)
+    function = pmf.DIVERGENCES[checks.one_of(divergence, pmf.DIVERGENCES, "divergence")]
+    unit = {"tv": "probability", "chi2": ""}.get(divergence, "nats")
     counts_x, counts_y = _counts(x, y)
     n, m = int(counts_x.sum()), int(counts_y.sum())
     q, r = counts_x / n, counts_y / m
     value = function(q, r)
     n_draws = checks.whole("n_draws", n_draws)
-    certain = order is None or order <= 1
-    bias = _UPWARD if certain else f"{_UPWARD} (likely, not certain, above order 1)"
     facts: dict = {"n": n, "n_r": m, "unit": unit}
     facts["signature"] = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
     if value == math.inf:
-        return Estimate(name, value, bias=_INFINITE, **facts)
+        return Estimate(divergence, value, bias=_INFINITE, **facts)
     seed = int(rng.integers(2**63))  # the same randomness whatever the two distributions
 
     def drawn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
@@ -337,7 +330,7 @@ def plug_in(
     found = against_chance(value, sizes, truth, plain=plain, se=se, n=min(n, m))
     facts["bias_estimate"] = _jackknife_bias(function, counts_x, counts_y, value)
     facts["caution"] = few_clusters(min(n, m), "outcomes")
-    return Estimate(name, value, se=se, bias=bias, **facts, **found._asdict())
+    return Estimate(divergence, value, se=se, bias=_UPWARD, **facts, **found._asdict())
 
 
 def _between(
@@ -358,25 +351,12 @@ def _between(
     return at
 
 
-def _divergence(
-    name: str, order: float | None
-) -> tuple[Callable[[np.ndarray, np.ndarray], float], str, str]:
-    """The function of two distributions, its name and its unit."""
-    checks.one_of(name, [*pmf.DIVERGENCES, "renyi"], "divergence")
-    if (name == "renyi") != (order is not None):
-        raise DataError(f"got {name} with order {order}: only renyi has an order, and needs it.")
-    if order is not None:
-        return partial(pmf.renyi, order=order), f"renyi {order:g}", "nats"
-    return pmf.DIVERGENCES[name].value, name, pmf.DIVERGENCES[name].unit
-
-
 def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """How often each outcome of either sample occurs in x and in y."""
     x, y = np.asarray(x), np.asarray(y)
-    if x.ndim != 1 or y.ndim != 1 or min(len(x), len(y)) < 2:
-        raise DataError(f"samples must be (n,) and (m,), both ≥ 2; got {x.shape} and {y.shape}.")
-    if any(v.dtype.kind == "f" and np.isnan(v).any() for v in (x, y)):
-        raise DataError("a sample contains nan. Leave those outcomes out.")
+    gaps = any(v.dtype.kind == "f" and np.isnan(v).any() for v in (x, y))
+    if x.ndim != 1 or y.ndim != 1 or min(len(x), len(y)) < 2 or gaps:
+        raise DataError(f"samples must be (≥ 2,), without nan; got {x.shape} and {y.shape}.")
     outcomes, index = np.unique(np.concatenate([x, y]), return_inverse=True)
     here, there = index[: len(x)], index[len(x) :]
     return np.bincount(here, minlength=len(outcomes)), np.bincount(there, minlength=len(outcomes))
@@ -432,7 +412,8 @@ def wasserstein_1d(
     >>> wasserstein_1d([0, 1, 3], [5, 6, 8], rng=np.random.default_rng(0)).value
     5.0
     """
-    x, y = _scores("x", x), _scores("y", y)
+    x, y = checks.finite("x", x), checks.finite("y", y)
+    checks.whole("number of scores of a side", min(len(x), len(y)), 2)
     points, n_draws = np.concatenate([x, y]), checks.whole("n_draws", n_draws)
     order = np.argsort(points, kind="stable")
     gaps = np.diff(points[order])
@@ -450,15 +431,8 @@ def wasserstein_1d(
     found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
     of_x, of_y = (0 if d is None else _n_documents(np.asarray(d)) for _, d, _ in sides)
     fewest = min((k or len(v), "documents" if k else "scores") for k, v in ((of_x, x), (of_y, y)))
-    facts: dict = {
-        "n": len(x),
-        "n_r": len(y),
-        "n_docs": of_x,
-        "docs_r": of_y,
-        "bias": _NEAR,
-        "unit": unit,
-    }
-    facts["signature"] = f"exact|bootstrap:{n_draws}"
+    facts: dict = {"n": len(x), "n_r": len(y), "n_docs": of_x, "docs_r": of_y, "unit": unit}
+    facts |= {"bias": _NEAR, "signature": f"exact|bootstrap:{n_draws}"}
     facts["caution"] = few_clusters(*fewest, min(n, m))
     value = float(np.abs(seen) @ gaps)
     return Estimate("wasserstein", value, se=se, **facts, **found._asdict())
@@ -477,16 +451,8 @@ def _documents(
     if docs is None:
         return None
     checks.same_length(scores=scores, **{name: docs})
-    if len(np.unique(np.asarray(docs))) < 2:
-        raise DataError(f"{name} has one document, expected at least 2.")
+    checks.whole(f"number of documents in {name}", len(np.unique(np.asarray(docs))), 2)
     return np.asarray(docs)
-
-
-def _scores(name: str, values: ArrayLike) -> np.ndarray:
-    scores = checks.finite(name, values)
-    if len(scores) < 2:
-        raise DataError(f"{name} has one score, expected at least 2.")
-    return scores
 
 
 def kl_from_logprobs(
@@ -521,21 +487,23 @@ def kl_from_logprobs(
     1.0
     """
     log_q, log_f = np.asarray(log_q, dtype=np.float64), np.asarray(log_f, dtype=np.float64)
-    if log_q.ndim != 1 or log_f.ndim != 1:
-        raise DataError(f"log-probabilities must be flat, got {log_q.shape} and {log_f.shape}.")
-    checks.same_length(log_q=log_q, log_f=log_f)
+    if log_q.ndim != 1 or log_q.shape != log_f.shape:
+        raise DataError(f"log-probabilities must be (n,), got {log_q.shape} and {log_f.shape}.")
     for name, values in (("log_q", log_q), ("log_f", log_f)):
         bad = (values > ROUNDING) | (
             (values < LEAST_TOTAL) & (np.isfinite(values) | (name == "log_q"))
         )
         if bad.any():
             i = int(np.argmax(bad))
-            what = "above 0." if values[i] > 0 else "below any model's. Write nan if it is missing."
-            raise DataError(f"log-probability {values[i]:.10g} is {what}", name, i + 1)
+            least = f"{LEAST_TOTAL:g}" if name == "log_q" else f"{LEAST_TOTAL:g}, or -inf"
+            raise DataError(
+                f"got {values[i]:.10g}, expected at most 0, at least {least}. Write nan if missing.",
+                name,
+                i + 1,
+            )
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
-    if len(ratio) < 2:
-        raise DataError(f"got {len(ratio)} pairs ({missing} missing), expected at least 2.")
+    checks.whole("number of pairs without nan", len(ratio), 2)
     value = float(ratio.mean())
     of = _documents(log_q, docs, "docs")
     of = np.arange(len(ratio)) if of is None else of[there]
