@@ -126,7 +126,6 @@ NOT_QUANTITIES = {
     "accuracy.bleu": "counter sacrebleu_bleu",
     "accuracy.comet": "",
     "accuracy.metricx": "load_metricx named",
-    "divergences.samples": "resampled spread_rows",
     "xmi.measure": "xmi_table",
     "xmi.models": "load_q_lm",
     "xmi.toy": "toy_candidates",

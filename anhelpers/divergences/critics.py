@@ -11,7 +11,7 @@ from .. import checks
 from ..bootstrap import few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
-from .samples import TAIL, along_a_line, resampled
+from .samples import TAIL, _resampled, along_a_line
 
 
 def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None) -> float:
@@ -154,7 +154,7 @@ def sample_critic_distance(
     facts["signature"] += f"|bootstrap:{n_draws}"
     facts["caution"] = few_clusters(*min((n, "texts"), (m, "texts"), *[(k, "critics")] * sampled))
     # each critic keeps the noise of its own texts
-    (of_x, _), (of_y, _) = (resampled(size, None, n_draws, rng) for size in (n, m))
+    (of_x, _), (of_y, _) = (_resampled(size, None, n_draws, rng) for size in (n, m))
     draw = rng.integers(0, k, (n_draws, k)) if sampled else None
 
     def norm(gaps: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..bootstrap import student
 from ..errors import DataError
 from ..estimate import Estimate
 from .critics import power_mean, power_mean_se
-from .samples import PairSums, pair_noise, spread_rows
+from .samples import _pair_noise, _PairSums, _spread_rows
 
 _SADDLE = 30.0  # above this p or |μ|/σ the power's kink at 0 has no weight, and sums over a grid are exact
 _CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit
@@ -374,9 +374,9 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     cxx, cyy = checks.finite("cxx", cxx, (n, n)), checks.finite("cyy", cyy, (m, m))
     checks.whole("number of texts of a side", min(n, m), 2)
     within_x, within_y = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
-    i, j = spread_rows(n), spread_rows(m)
-    noise = pair_noise(cxx[np.ix_(i, i)], cyy[np.ix_(j, j)], cxy[np.ix_(i, j)])
-    sums = PairSums(within_x, within_y, cxy.sum(1), cxy.sum(0), noise)
+    i, j = _spread_rows(n), _spread_rows(m)
+    noise = _pair_noise(cxx[np.ix_(i, i)], cyy[np.ix_(j, j)], cxy[np.ix_(i, j)])
+    sums = _PairSums(within_x, within_y, cxy.sum(1), cxy.sum(0), noise)
     return sums.estimate("D_2²", "D_2²|C given", "score²")
 
 
@@ -406,9 +406,9 @@ def memed_samples(
     checks.whole("number of texts of a side", min(len(x), len(y)), 2)
     of_x, of_y = (_side(process, t) for t in (x, y))
     u, v = _spread(of_x), _spread(of_y)
-    noise = pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
+    noise = _pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
     xx, yy = (_sums(process, side, side, block)[0] for side in (of_x, of_y))
-    sums = PairSums(xx, yy, *_sums(process, of_x, of_y, block), noise)
+    sums = _PairSums(xx, yy, *_sums(process, of_x, of_y, block), noise)
     return sums.estimate("D_2²", f"D_2²|link:{process.link}", "score²")
 
 
@@ -443,7 +443,7 @@ def _part(side: tuple, rows: slice) -> tuple:
 
 def _spread(side: tuple) -> tuple:
     """Some texts of a side, a list or an array, with their mean and variance."""
-    rows = spread_rows(len(side[0]))
+    rows = _spread_rows(len(side[0]))
     texts = side[0][rows] if isinstance(side[0], np.ndarray) else [side[0][i] for i in rows]
     return texts, *(each[rows] for each in side[1:])
 

@@ -22,7 +22,7 @@ _STEPS, _SHORT = 5, 0.02  # chords, and the share by which they are cut to stay 
 _FARTHEST = 64.0  # in observed differences: the true one may be much larger than the shrunken one
 
 
-class Chance(NamedTuple):
+class _Chance(NamedTuple):
     """The 95 % interval of a distance, and its distribution by chance alone; fields of `Estimate`.
 
     Parameters
@@ -39,7 +39,7 @@ class Chance(NamedTuple):
     chance: float
 
 
-def against_chance(
+def _against_chance(
     value: float,
     sizes: Callable[[float], np.ndarray],
     truth: Callable[[float], float],
@@ -47,7 +47,7 @@ def against_chance(
     plain: np.ndarray,
     se: float,
     n: float,
-) -> Chance:
+) -> _Chance:
     """The interval of an estimated distance ≥ 0 that is biased upward, its p-value for q = r, and its mean there.
 
     The bias is not subtracted from the upper end: it is the farther one of Student's t and of the plain resamples.
@@ -67,7 +67,9 @@ def against_chance(
     low = truth(_crossing(value, sizes)) if p <= TAIL else 0.0
     reach = float(student(value, se, n)[1]) if np.isfinite(se) else value
     high = float(max(value, reach, np.quantile(plain, 1 - TAIL, method="higher")))
-    return Chance(min(low, value), np.inf if np.isinf(plain).any() else high, p, float(null.mean()))
+    return _Chance(
+        min(low, value), np.inf if np.isinf(plain).any() else high, p, float(null.mean())
+    )
 
 
 def _crossing(value: float, sizes: Callable[[float], np.ndarray]) -> float:
@@ -101,7 +103,7 @@ def along_a_line(
     n: float,
     se: float | None = None,
     draw: np.ndarray | None = None,
-) -> tuple[Chance, float]:
+) -> tuple[_Chance, float]:
     """Interval and standard error of a distance that is a norm of q - r.
 
     Parameters
@@ -125,10 +127,10 @@ def along_a_line(
     error = spread if se is None else se
     size = float(norm(shrunken))
     sizes = lambda by: norm(by * shrunken[at] + noise)  # noqa: E731
-    return against_chance(value, sizes, lambda by: by * size, plain=plain, se=error, n=n), error
+    return _against_chance(value, sizes, lambda by: by * size, plain=plain, se=error, n=n), error
 
 
-def resampled(
+def _resampled(
     n: int, docs: Sequence | np.ndarray | None, n_draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
     """(B, n) random changes of the weight 1/n of each text, and the effective number of documents.
@@ -159,7 +161,7 @@ _NOISE_OF = 200  # texts of either side from which the noise of pairs is estimat
 
 
 @dataclass(frozen=True)
-class PairSums:
+class _PairSums:
     """Sums of a similarity C over the pairs of each of N points of the system and M of the reference.
 
     Parameters
@@ -196,13 +198,13 @@ class PairSums:
         se, (low, high) = math.nan, (math.nan, math.nan)
         if not math.isnan(of_x + of_y):
             se = math.sqrt(max(linear - second, second))
-            low, high = pair_interval(value, linear, second, min(n, m))
+            low, high = _pair_interval(value, linear, second, min(n, m))
         facts: dict = {"unit": unit, "signature": signature, "bias": "unbiased", "chance": 0.0}
         facts |= {"n": n, "n_r": m, "caution": few_clusters(min(n, m), "texts")}
         return Estimate(name, value, se=se, low=low, high=high, **facts)
 
 
-def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:
+def _pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:
     """Mean squares, unbiased, of C(x, x'), C(y, y') and C(x, y) without the effect of either point.
 
     Parameters
@@ -223,7 +225,7 @@ def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float
     return _mean_within(cxx), _mean_within(cyy), _mean_between(cxy)
 
 
-def spread_rows(n: int) -> np.ndarray:
+def _spread_rows(n: int) -> np.ndarray:
     """(k,) at most 200 of n rows, evenly spread."""
     return np.linspace(0, n - 1, min(n, _NOISE_OF)).round().astype(int)
 
@@ -243,7 +245,7 @@ def _mean_between(c: np.ndarray) -> float:
     return float((centred * centred).sum()) / ((n - 1) * (m - 1))
 
 
-def pair_interval(value: float, linear: float, second: float, n: float) -> tuple[float, float]:
+def _pair_interval(value: float, linear: float, second: float, n: float) -> tuple[float, float]:
     """The 95 % interval of an unbiased estimate U of a squared distance D ≥ 0: all D with (U - D)² ≤ t² (v + k D).
 
     The error of U has a part v (`second`) that remains if q = r and a linear part (`linear`) that grows with D as k D,
@@ -327,7 +329,7 @@ def plug_in(
     # nan if one is infinite, which no number describes
     se = float(plain.std(ddof=1)) if np.isfinite(plain).all() and len(plain) > 1 else math.nan
     sizes, truth = lambda by: drawn(*both(by)), lambda by: function(*both(by))
-    found = against_chance(value, sizes, truth, plain=plain, se=se, n=min(n, m))
+    found = _against_chance(value, sizes, truth, plain=plain, se=se, n=min(n, m))
     facts["bias_estimate"] = _jackknife_bias(function, counts_x, counts_y, value)
     facts["caution"] = few_clusters(min(n, m), "outcomes")
     return Estimate(divergence, value, se=se, bias=_UPWARD, **facts, **found._asdict())
@@ -424,7 +426,7 @@ def wasserstein_1d(
 
     sides = [(x, docs_x, "docs_x"), (y, docs_y, "docs_y")]
     (of_x, n), (of_y, m) = (
-        resampled(len(v), _documents(v, docs, name), n_draws, rng) for v, docs, name in sides
+        _resampled(len(v), _documents(v, docs, name), n_draws, rng) for v, docs, name in sides
     )
     here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
     seen = lead(here, there)

@@ -49,7 +49,7 @@ class Xmi:
     left_out: int = 0
 
     @property
-    def _bits(self) -> tuple[Estimate, Estimate, Estimate]:
+    def bits(self) -> tuple[Estimate, Estimate, Estimate]:
         """H_LM, H_MT and XMI."""
         return self.h_lm, self.h_mt, self.xmi
 

@@ -20,7 +20,7 @@ from anhelpers.divergences.mmd import (
     permutation_test,
     rbf,
 )
-from anhelpers.divergences.samples import pair_interval
+from anhelpers.divergences.samples import _pair_interval
 from anhelpers.errors import DataError
 
 KERNELS = [rbf(1.3), linear()]
@@ -225,7 +225,7 @@ def test_the_error_is_the_spread_of_new_samples_and_the_interval_holds_0_where_q
 @settings(deadline=None, max_examples=60)
 @given(st.floats(-1, 3), st.floats(1e-6, 0.5), st.floats(1e-6, 0.5), st.integers(4, 500))
 def test_the_interval_is_the_distances_from_which_the_estimate_is_not_far(value, linear, second, n):
-    low, high = pair_interval(value, linear, second, n)
+    low, high = _pair_interval(value, linear, second, n)
     reach, slope = stats.t.ppf(0.975, n - 1) ** 2, linear / (max(value, 0) + np.sqrt(second))
     inside = np.linspace(max(low, 0), high, 50)[1:-1]
     # else 0 is too far, and distances between are inside all the same
