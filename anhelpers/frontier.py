@@ -255,7 +255,9 @@ def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
     points = checks.finite("points", points, (None, 2, None))
     accuracy, nat = (np.ascontiguousarray(points[:, axis]).ravel() for axis in (0, 1))
     starts = np.arange(len(points) + 1) * points.shape[2]
-    rows, counts, _ = hulls(np.empty(0, dtype=np.int64), starts, accuracy, nat, LARGEST)
+    rows, counts, held = hulls(np.empty(0, dtype=np.int64), starts, accuracy, nat, LARGEST)
+    if not held:
+        raise DataError(f"got a point at {np.abs(points).max():g}, expected within ±{LARGEST:g}.")
     _, here, before = _edges_of(rows, counts)
     _betas(accuracy[here] - accuracy[before], nat[here] - nat[before])
     chains = np.split(rows, np.cumsum(counts)[:-1])
