@@ -23,13 +23,13 @@ from . import xmi as xmi
 from .bootstrap import bootstrap_means as bootstrap_means
 from .charts.correlation import plot_local_correlation as plot_local_correlation
 from .charts.curve import plot_curve as plot_curve
-from .charts.curve import plot_gap as plot_gap
+from .charts.curve import plot_tradeoff as plot_tradeoff
 from .charts.lines import plot_lines as plot_lines
 from .charts.offline import save as save
 from .charts.offline import use_offline as use_offline
+from .charts.systems import plot_gap as plot_gap
 from .charts.systems import plot_systems as plot_systems
-from .charts.tradeoff import plot_tradeoff as plot_tradeoff
-from .charts.tradeoff import plot_words as plot_words
+from .charts.xmi import plot_words as plot_words
 from .charts.xmi import plot_xmi_bars as plot_xmi_bars
 from .charts.xmi import plot_xmi_bleu as plot_xmi_bleu
 from .classroom.exercises import check as check

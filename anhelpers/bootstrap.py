@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,11 +44,17 @@ def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
     return docs if len(set(docs.tolist())) > 1 else np.arange(len(docs))
 
 
-@dataclass(frozen=True)
 class Resamples:
-    """B resamples of M clusters, made block by block: memory does not grow with B × M.
+    """B resamples of M clusters, drawn with replacement block by block: memory does not grow with B × M.
 
     Parameters
+    ----------
+    clusters : sequence
+        (n,) cluster of each segment.
+    n_draws : int
+        B, at least 1.
+
+    Attributes
     ----------
     n_draws, n_clusters : int
         B and M.
@@ -56,19 +62,20 @@ class Resamples:
         (n,) cluster 0..M-1 of each segment.
     """
 
-    n_draws: int
-    n_clusters: int
-    index: np.ndarray = field(repr=False)
-    _rng: np.random.Generator = field(repr=False)
-    _kept: list[np.ndarray] = field(default_factory=list, repr=False)
-
-    def __len__(self) -> int:
-        return self.n_draws
+    def __init__(self, clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator):
+        self.n_draws = checks.whole("n_draws", n_draws)
+        self.index = np.unique(np.asarray(clusters), return_inverse=True)[1]
+        self.n_clusters = m = int(self.index.max()) + 1
+        self._kept, self._rng = None, rng
+        if self.n_draws * m > BLOCK:
+            self._rng = np.random.default_rng(rng.integers(2**63))
+        else:
+            self._kept = _draw(rng, self.n_draws, m)
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (draws, (b, M) how often each cluster is drawn in them); the same numbers every time."""
-        if self._kept:
-            yield slice(0, self.n_draws), self._kept[0]
+        if self._kept is not None:
+            yield slice(0, self.n_draws), self._kept
             return
         rng, step = copy.deepcopy(self._rng), max(1, BLOCK // self.n_clusters)
         for start in range(0, self.n_draws, step):
@@ -77,40 +84,16 @@ class Resamples:
 
     def by_segment(self) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield (draws, (b, n) how often each segment is drawn in them), BLOCK numbers at a time."""
-        n = len(self.index)
-        alone = self.n_clusters == n and bool((self.index == np.arange(n)).all())
-        step = max(1, BLOCK // n)
+        step = max(1, BLOCK // len(self.index))
         for rows, counts in self.blocks():
             for start in range(rows.start, rows.stop, step):
                 some = counts[start - rows.start : start - rows.start + step]
-                drawn = some if alone else some.take(self.index, axis=1)
-                yield slice(start, start + len(some)), drawn
+                yield slice(start, start + len(some)), some.take(self.index, axis=1)
 
-
-def resamples(clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator) -> Resamples:
-    """Draw M clusters with replacement, B times.
-
-    Parameters
-    ----------
-    clusters : sequence
-        (n,) cluster of each segment.
-    n_draws : int
-        B, at least 1.
-    """
-    n_draws = checks.whole("n_draws", n_draws)
-    _, index = np.unique(np.asarray(clusters), return_inverse=True)
-    m = int(index.max()) + 1
-    if n_draws * m > BLOCK:
-        return Resamples(n_draws, m, index, np.random.default_rng(rng.integers(2**63)))
-    return Resamples(n_draws, m, index, rng, [_draw(rng, n_draws, m)])
-
-
-def cluster_counts(
-    clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """(B, M) how often each of M clusters is drawn in each resample, and (n,) the cluster of each segment."""
-    drawn = resamples(clusters, n_draws, rng)
-    return np.concatenate([counts for _, counts in drawn.blocks()]), drawn.index
+    def sums(self, *parts: np.ndarray) -> Iterator[tuple[slice, list[np.ndarray]]]:
+        """Yield (draws, (b, C) sums of the drawn clusters for each (M, C) part)."""
+        for rows, counts in self.blocks():
+            yield rows, _resampled_sums(counts, *parts)
 
 
 def _draw(rng: np.random.Generator, n_draws: int, m: int) -> np.ndarray:
@@ -138,17 +121,10 @@ def cluster_sums(x: np.ndarray, index: np.ndarray) -> np.ndarray:
     return np.add.reduceat(ordered, np.searchsorted(index[order], np.arange(m)), axis=0)
 
 
-def resampled_sums(counts: np.ndarray, *sums: np.ndarray) -> list[np.ndarray]:
-    """(B, C) float64 sums of the drawn clusters, for each of several (M, C) sums.
+def _resampled_sums(counts: np.ndarray, *sums: np.ndarray) -> list[np.ndarray]:
+    """(B, C) float64 sums of the drawn clusters, of each (M, C) part, by (B, M) how often each is drawn.
 
     Whole numbers whose sums stay below 2²⁴ are added in float32, which is twice as fast and just as exact.
-
-    Parameters
-    ----------
-    counts : array
-        (B, M) how often each cluster is drawn.
-    sums : arrays
-        (M, C) sums of each cluster.
     """
     drawn = int(counts.sum(1).max())
 
@@ -175,8 +151,6 @@ class MeanInterval:
         (C,) number of segments of each mean.
     n_clusters : int
         Number of resampled documents.
-    level : float
-        Level of the interval, in (0, 1).
     draws : array
         (B, C) bootstrap means; a row is one draw, so differences between columns are paired.
     n_effective : array
@@ -189,7 +163,6 @@ class MeanInterval:
     se: np.ndarray
     n: np.ndarray
     n_clusters: int
-    level: float
     draws: np.ndarray
     n_effective: np.ndarray
 
@@ -207,21 +180,12 @@ class MeanInterval:
         signature: str = "",
     ) -> Estimate:
         """One of the means; `of` names what n counts, in the plural."""
+        # ends of two or three draws may have changed places
         low, high = sorted((float(self.low[column]), float(self.high[column])))
-        facts: dict = {"se": float(self.se[column]), "n_effective": float(self.n_effective[column])}
-        return Estimate(
-            name,
-            float(self.mean[column]),
-            low=low,  # ends of two or three draws may have changed places
-            high=high,
-            n=int(self.n[column]),
-            of=of,
-            n_docs=self.n_clusters,
-            unit=unit,
-            signature=signature,
-            level=self.level,
-            **facts,
-        )
+        facts: dict = {"low": low, "high": high, "se": float(self.se[column]), "of": of}
+        facts |= {"n": int(self.n[column]), "n_docs": self.n_clusters, "unit": unit}
+        facts |= {"n_effective": float(self.n_effective[column]), "signature": signature}
+        return Estimate(name, float(self.mean[column]), **facts)
 
 
 def few_clusters(
@@ -268,7 +232,6 @@ def bootstrap_means(
     n_draws: int = 1000,
     *,
     of: Score | None = None,
-    level: float = LEVEL,
 ) -> MeanInterval:
     """Means over segments with studentised intervals from resampled clusters.
 
@@ -280,8 +243,8 @@ def bootstrap_means(
         interval.
     clusters : sequence
         (n,) cluster of each segment: its document, since segments of one are not independent, or its own id.
-    rng, n_draws, level : Generator, int, float
-        Randomness, number of resamples, level of the interval in (0, 1).
+    rng, n_draws : Generator, int
+        Randomness and number of resamples.
     of : callable, optional
         (..., C) means -> (..., K) numbers made of them, such as ratios, to be returned instead; then no value may
         be missing.
@@ -300,7 +263,7 @@ def bootstrap_means(
     if x.ndim != 2 or np.isinf(x).any() or not there.any(0).all():
         raise DataError(f"columns must be (segments, columns), finite, none empty; got {x.shape}.")
     checks.same_length(columns=x, clusters=clusters)
-    counts = resamples(clusters, n_draws, rng)
+    counts = Resamples(clusters, n_draws, rng)
     if (m := counts.n_clusters) < 2:
         raise DataError(f"got {m} cluster, expected at least 2. Resample segments instead.")
     sums = cluster_sums(np.stack([np.where(there, x, 0.0), there], axis=2), counts.index)
@@ -308,8 +271,8 @@ def bootstrap_means(
     if of is not None:
         mean = of(mean)
         there, sizes = (np.repeat(v[:, :1], len(mean), axis=1) for v in (there, sizes))
-    low, high, se, draws = score_intervals(_ratio, sums, counts, sizes=sizes, level=level, of=of)
-    return MeanInterval(mean, low, high, se, there.sum(0), m, level, draws, effective(sizes))
+    low, high, se, draws = score_intervals(_ratio, sums, counts, sizes=sizes, of=of)
+    return MeanInterval(mean, low, high, se, there.sum(0), m, draws, effective(sizes))
 
 
 def _ratio(sums: np.ndarray) -> np.ndarray:
@@ -321,10 +284,9 @@ def _ratio(sums: np.ndarray) -> np.ndarray:
 def score_intervals(
     score: Score,
     sums: np.ndarray,
-    counts: Resamples | np.ndarray,
+    counts: Resamples,
     *,
     sizes: np.ndarray,
-    level: float = LEVEL,
     of: Score | None = None,
     farther: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -340,12 +302,10 @@ def score_intervals(
         (..., S) sums -> (...) scores.
     sums : array
         (M, C, S) of each cluster.
-    counts : Resamples or array
-        Draws, or (B, M) how often each cluster is drawn.
+    counts : Resamples
+        Of the M clusters.
     sizes : array
         (M, C) of each cluster, for `effective`; (M, K) with `of`.
-    level : float
-        Level of the interval, in (0, 1).
     of : callable, optional
         (..., C) scores -> (..., K) numbers made of them, such as correlations, to be returned instead.
     farther : bool
@@ -359,16 +319,15 @@ def score_intervals(
     if of is not None:
         error = _spread(one, flat, slopes, _gradient(of, estimate[None], step))[0]
         estimate = of(estimate)
-    blocks = (b for _, b in counts.blocks()) if isinstance(counts, Resamples) else [counts]
-    parts = [_drawn(score, flat, block, of, step) for block in blocks]
+    parts = [_drawn(score, flat, block, of, step) for _, block in counts.blocks()]
     draws, errors = (np.concatenate(part) for part in zip(*parts, strict=True))
     there = (sizes > 0).sum(0)  # of M clusters, for a column may lack some
     fewer = np.where(there > 1, np.sqrt(there / np.maximum(1, there - 1) * (m - 1) / m), np.nan)
     error, errors = fewer * error, fewer * errors
     few = (n_effective := effective(sizes)) < FEWEST
-    least, most = student(estimate, error, n_effective, level)
+    least, most = student(estimate, error, n_effective)
     far = np.where(few, FARTHEST * (most - estimate), np.inf)
-    low, high = _studentised(estimate, error, draws, errors, level)
+    low, high = _studentised(estimate, error, draws, errors)
     both = few | np.bool_(farther)
     low = np.where(np.isinf(low), least, np.where(both, np.clip(low, estimate - far, least), low))
     high = np.where(np.isinf(high), most, np.where(both, np.clip(high, most, estimate + far), high))
@@ -380,7 +339,7 @@ def _drawn(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(b, K) numbers and (b, K) their standard errors in b draws."""
     (m, c, s), b = sums.shape, len(counts)
-    drawn = resampled_sums(counts, sums.reshape(m, -1))[0].reshape(b, c, s)
+    drawn = _resampled_sums(counts, sums.reshape(m, -1))[0].reshape(b, c, s)
     draws, slopes = score(drawn), _slopes(score, drawn, counts, sums)
     if of is None:
         return draws, _spread(counts, sums, slopes, np.empty((b, 0, c)))
@@ -405,27 +364,23 @@ def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[f
     return float(m / (m - 1) * sums @ sums), float(effective(sizes))
 
 
-def student(
-    estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = LEVEL
-) -> tuple[np.ndarray, np.ndarray]:
+def student(estimate: ArrayLike, error: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), each (...): estimate ± t · error, of Student's t with n - 1 degrees of freedom, at least 1.
 
     Parameters
     ----------
     estimate, error, n : array_like
         (...) a score, its standard error, its effective clusters.
-    level : float
-        In (0, 1).
     """
     from scipy.special import stdtrit
 
     estimate, error, n = (np.asarray(v, dtype=np.float64) for v in (estimate, error, n))
-    half = stdtrit(np.maximum(1.0, np.nan_to_num(n) - 1), (1 + level) / 2) * error
+    half = stdtrit(np.maximum(1.0, np.nan_to_num(n) - 1), (1 + LEVEL) / 2) * error
     return estimate - half, estimate + half
 
 
 def _studentised(
-    estimate: np.ndarray, error: np.ndarray, draws: np.ndarray, errors: np.ndarray, level: float
+    estimate: np.ndarray, error: np.ndarray, draws: np.ndarray, errors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends of `score_intervals`; a draw without a spread is infinitely far away, on its side."""
     note_few_draws(len(draws))
@@ -437,7 +392,7 @@ def _studentised(
     ends = np.full((2, *estimate.shape), np.nan)
     if (some := ~np.isnan(t).all(0)).any():
         for i, (sign, method) in enumerate(((1, "lower"), (-1, "higher"))):
-            ends[i, some] = np.nanquantile(t[:, some], (1 + sign * level) / 2, 0, method=method)
+            ends[i, some] = np.nanquantile(t[:, some], (1 + sign * LEVEL) / 2, 0, method=method)
     with np.errstate(invalid="ignore"):  # where nothing varies, however far away a draw may be
         low, high = np.where(error == 0, estimate, estimate - ends * error)
     return low, high
@@ -445,7 +400,7 @@ def _studentised(
 
 def _slopes(score: Score, totals: np.ndarray, counts: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """(B, C, S) derivatives of a score by its sums, by central differences; 0 if all its counts are 0."""
-    sizes = resampled_sums(counts, np.abs(sums).reshape(len(sums), -1))[0].reshape(totals.shape)
+    sizes = _resampled_sums(counts, np.abs(sums).reshape(len(sums), -1))[0].reshape(totals.shape)
     steps, out = _STEP * sizes, np.zeros_like(totals)
     for j in range(totals.shape[2]):
         step = steps[:, :, j]

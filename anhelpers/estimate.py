@@ -23,8 +23,8 @@ class Estimate:
     ----------
     name, value : str, float
         The quantity and its estimate; nan if it is not defined. A negative estimate stays negative.
-    low, high, level : float
-        Interval in the unit of the value (nan: none), and its level in (0, 1).
+    low, high : float
+        95 % interval in the unit of the value; nan: none.
     se : float
         Standard error.
     n, of, n_docs, clusters : int, str
@@ -65,7 +65,6 @@ class Estimate:
     unit: str = ""
     signature: str = ""
     caution: str = ""
-    level: float = 0.95
     n_r: int = 0
     docs_r: int = 0
     bias: str = ""
@@ -76,7 +75,6 @@ class Estimate:
     def __post_init__(self) -> None:
         facts = {
             "low is above high": self.low > self.high,
-            "level is not between 0 and 1": not 0 < self.level < 1,
             "p is no probability": self.p < 0 or self.p > 1,
             "n is below 0": self.n < 0,
         }
@@ -122,7 +120,7 @@ class Estimate:
             one = said.lstrip("-−") == "1"
             unit = re.sub(r"^(\w+)s\b", r"\1", self.unit) if one else self.unit
             said = f"{said} {unit}".rstrip()
-            ends = f"{100 * self.level:g} % interval {number(self.low)} to {number(self.high)}"
+            ends = f"95 % interval {number(self.low)} to {number(self.high)}"
             said += ", " + ("no interval" if math.isnan(self.low) else ends)
         behind = f"n = {self.counted}" if self.n or self.n_r or self.of else self.counted
         behind += f", {self.left_out} missing" if self.left_out else ""
@@ -168,14 +166,14 @@ class Estimate:
         >>> print(Estimate("A", 5.0, low=2.0, high=8.0, n=9).minus(Estimate("B", 1.0, low=-3.0, high=5.0, n=9)))
         A − B 4, 95 % interval -1 to 9 (n = 9 + 9, taken as independent)
         """
-        if self.level != other.level or self.unit != other.unit:
-            raise DataError(f"{self.name} and {other.name}: units or levels differ.")
+        if self.unit != other.unit:
+            raise DataError(f"got units {self.unit} and {other.unit}, expected one unit.")
         down = math.hypot(self.value - self.low, other.high - other.value)
         up = math.hypot(self.high - self.value, other.value - other.low)
         value = self.value - other.value
         name = " − ".join(filter(None, (self.name, other.name)))
         sides = {"n": self.n, "n_docs": self.n_docs, "n_r": other.n, "docs_r": other.n_docs}
-        ends = {"low": value - down, "high": value + up, "level": self.level}
+        ends = {"low": value - down, "high": value + up}
         return Estimate(name, value, **ends, **sides, of=self.of, unit=self.unit)  # type: ignore[arg-type]
 
     def row(self) -> dict[str, float | int | str]:

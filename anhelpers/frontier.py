@@ -176,11 +176,9 @@ class OracleCurve:
 
     def _judged(self, values: ArrayLike) -> np.ndarray:
         values = np.asarray(values, dtype=np.float64)
-        if values.shape != (self.n_candidates,):
-            raise DataError(f"values must be ({self.n_candidates},), got {values.shape}.")
-        bad = self.chain_candidate[~(np.abs(values[self.chain_candidate]) <= LARGEST)]
-        if bad.size:
-            raise DataError(f"values[{bad[0]}] is {values[bad[0]]}, expected within ±{LARGEST:g}.")
+        n, on_hull = self.n_candidates, self.chain_candidate
+        if values.shape != (n,) or not (np.abs(values[on_hull]) <= LARGEST).all():
+            raise DataError(f"values: got {values.shape}, expected ({n},), finite on the hull.")
         return values
 
 
@@ -216,12 +214,8 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     (array([0, 2]), array([1, 2]))
     """
     segment = checks.segment_ids(segment)
-    accuracy, naturalness = (
-        np.ascontiguousarray(v, dtype=np.float64) for v in (accuracy, naturalness)
-    )
+    accuracy, naturalness = (np.ravel(np.asarray(v, np.float64)) for v in (accuracy, naturalness))
     checks.same_length(segment=segment, accuracy=accuracy, naturalness=naturalness)
-    if accuracy.ndim != 1 or naturalness.ndim != 1:
-        raise DataError(f"scores must be flat, got {accuracy.shape} and {naturalness.shape}.")
     order, starts = _group(segment)
     rows, counts, held = hulls(order, starts, accuracy, naturalness, LARGEST)
     if not held:
@@ -287,12 +281,10 @@ def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike)
 
 def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(order, starts): source s has the candidates order[starts[s]:starts[s+1]]; order is empty if already sorted."""
-    if not len(segment):
-        raise DataError("got no candidates, expected at least one per source.")
     alone = _is_sorted(segment)
     order = np.empty(0, dtype=np.int64) if alone else np.argsort(segment, kind="stable")
     ordered = segment if alone else segment[order]
-    starts = np.searchsorted(ordered, np.arange(ordered[-1] + 2))
+    starts = np.searchsorted(ordered, np.arange(ordered.max(initial=0) + 2))
     if (empty := np.flatnonzero(np.diff(starts) == 0)).size:
         raise DataError(f"segment {empty[0]} has no candidate ({empty.size} such).")
     return order, starts

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import anhelpers as an
-from anhelpers.divergences.mmd import Kernel, median_bandwidth, rbf
+from anhelpers.divergences.mmd import _Kernel, median_bandwidth, rbf
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, limited, not_measured, peak_bytes, seconds_of
@@ -26,7 +26,7 @@ N_FEATURES, N_PERMUTATIONS = 384, 500
 MEMORY_GOAL = 0.25  # GiB
 
 
-def _points(n: int) -> tuple[np.ndarray, np.ndarray, Kernel]:
+def _points(n: int) -> tuple[np.ndarray, np.ndarray, _Kernel]:
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal((n, N_FEATURES), dtype=np.float32) for _ in range(2))
     y[:, :8] += np.float32(0.12)
@@ -52,7 +52,7 @@ def _products(x: np.ndarray, y: np.ndarray) -> None:
                 )
 
 
-def _naive(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> float:
+def _naive(x: np.ndarray, y: np.ndarray, kernel: _Kernel) -> float:
     """The whole matrices in the dtype of the points, one at a time, and n subtracted for the diagonal."""
 
     def total(a: np.ndarray, b: np.ndarray) -> float:
@@ -100,7 +100,7 @@ def _statistic(n: int, repeats: int) -> Iterator[Row]:
 
 
 def _beside_alibi(
-    workload: str, points: tuple[np.ndarray, np.ndarray, Kernel], exact: float, ours: float
+    workload: str, points: tuple[np.ndarray, np.ndarray, _Kernel], exact: float, ours: float
 ) -> Row:
     name, goal = NEEDS["alibi"][0].replace("==", " "), ">= 6"
     x, y, kernel = points

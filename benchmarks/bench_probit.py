@@ -16,7 +16,7 @@ import scipy
 from scipy.stats import multivariate_normal
 
 import anhelpers as an
-from anhelpers.divergences.processes import probit_second_moment
+from anhelpers.divergences import CriticProcess, second_moment
 
 from .table import Row, beside, interleaved, peak_bytes
 
@@ -43,11 +43,11 @@ def _by_scipy(m: np.ndarray, n: np.ndarray, k: np.ndarray, pairs: np.ndarray) ->
 
 def _second_moment(n: int, n_pairs: int, repeats: int) -> Row:
     x, y = _texts(n, 0), _texts(n, 1)
-    k, one = _rbf(x, y), np.ones(n)
+    k, process = _rbf(x, y), CriticProcess("probit", lambda t: t[:, 0], _rbf)
     pairs = np.random.default_rng(2).integers(0, n, (n_pairs, 2))
     programs = [
         lambda: _by_scipy(x[:, 0], y[:, 0], k, pairs),
-        lambda: probit_second_moment(x[:, 0], one, y[:, 0], one, k),
+        lambda: second_moment(process, x, y),
     ]
     times, (wanted, found) = interleaved(programs, repeats + 1, time.process_time)
     apart = np.abs(found[pairs[:, 0], pairs[:, 1]] - wanted).max()

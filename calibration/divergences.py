@@ -250,7 +250,7 @@ def _categories(
 
 def _plug_in(name: str, n: int, away: float, rng: np.random.Generator) -> tuple[Estimate, float]:
     x, y, q = _categories(n, away, rng)
-    return plug_in(name, x, y, rng=rng, n_draws=120), pmf.DIVERGENCES[name].value(q, OUTCOMES)
+    return plug_in(name, x, y, rng=rng, n_draws=120), pmf.DIVERGENCES[name](q, OUTCOMES)
 
 
 def _mmd(n: int, d: int, away: float, rng: np.random.Generator) -> tuple[Estimate, float]:

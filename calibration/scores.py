@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from anhelpers.bootstrap import bootstrap_means, cluster_counts, cluster_sums, score_intervals
+from anhelpers.bootstrap import Resamples, bootstrap_means, cluster_sums, score_intervals
 from anhelpers.charts.systems import radii
 from anhelpers.plane import mean_axis
 from anhelpers.plane.scores import Plane
@@ -81,9 +81,9 @@ def _counts(sizes: str, rng: np.random.Generator, m: int) -> tuple[np.ndarray, n
 def _corpus(sizes: str, m: int, rng: np.random.Generator) -> bool:
     """Whether the interval of a score of summed counts holds that of the population."""
     counts, docs = _counts(sizes, rng, m)
-    drawn, index = cluster_counts(docs, DRAWS, rng)
-    sums = cluster_sums(counts, index)[:, None]
-    low, high, *_ = score_intervals(_f1, sums, drawn, sizes=np.bincount(index)[:, None])
+    drawn = Resamples(docs, DRAWS, rng)
+    sums = cluster_sums(counts, drawn.index)[:, None]
+    low, high, *_ = score_intervals(_f1, sums, drawn, sizes=np.bincount(drawn.index)[:, None])
     return bool(low[0] <= _f1_truth(sizes) <= high[0])
 
 

@@ -250,8 +250,6 @@ def test_what_is_too_large_names_the_other_way():
     with pytest.raises(DataError):
         expected_curves(segment, scores, -scores, [1, 2])
     with pytest.raises(DataError):
-        expected_at(segment, scores, -scores, np.arange(60_000), np.arange(1, 1000))
-    with pytest.raises(DataError):
         expected_at(segment, scores, -scores, [-1.0], [1])
 
 

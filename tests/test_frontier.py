@@ -198,7 +198,7 @@ def test_judge_and_mixtures_refuse_what_is_not_finite_or_does_not_fit():
 
 def test_scores_in_a_column_and_bad_candidates_in_any_order_are_named():
     with pytest.raises(DataError):
-        oracle_curve([0, 1], [[1.0], [2.0]], [1, 2])
+        oracle_curve([0, 1], [[1.0, 2.0], [2.0, 1.0]], [1, 2])
     with pytest.raises(DataError):
         oracle_curve([0, 1, 0], [1, 2, np.nan], [1, 2, 3])
 

@@ -14,13 +14,21 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from .._numba import compiled
 from ..data.languages import short_code
 from ..errors import DataError, MissingExtra
-from .chrf import Counter, Words, clipped_matches
+from .chrf import Counter, characters, clipped_matches, words
 
 _ORDER = 4  # Papineni et al. 2002
-_COMPENSATED = sys.version_info >= (
-    3,
-    12,
-)  # sum(), which sacreBLEU uses, corrects its rounding error
+_ALONE, _POINT, _HYPHEN, _DIGIT = 1, 2, 3, 4
+# kinds of ASCII characters in 13a's expressions; the last entry, none, is for all beyond
+_KINDS = np.zeros(129, np.uint8)
+for _kind, _marks in (
+    (_ALONE, r"[{-~[-` -&(-+:-@/]"),
+    (_POINT, "[.,]"),
+    (_HYPHEN, "-"),
+    (_DIGIT, "[0-9]"),
+):
+    _KINDS[[c for c in range(128) if re.match(_marks, chr(c))]] = _kind
+# sum(), which sacreBLEU uses, corrects its rounding error
+_COMPENSATED = sys.version_info >= (3, 12)
 
 
 def sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
@@ -61,17 +69,16 @@ def counter(trg_lang: str = "") -> Counter:
         Target language, which chooses the tokenizer as in sacreBLEU: zh, ja and ko have their own, others 13a.
     """
     tokenizer = sacrebleu_bleu(trg_lang).tokenizer
-
-    def by_word(text: str) -> bool:
-        """Whether the tokenizer looks at words alone; 13a looks beyond them only to clean a line."""
-        return isinstance(tokenizer, Tokenizer13a) and not re.search("[&<\n]", text)
-
-    words = Words(lambda word: tokenizer(word.rstrip()).split(), by_word)
+    is_13a = isinstance(tokenizer, Tokenizer13a)
 
     def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:
-        flat = [text for of_group in zip(*refs, strict=True) for text in of_group]
-        texts = words.symbols(hyps), words.symbols([text or "" for text in flat])
-        lengths, ref_lengths, matches = clipped_matches(*texts, groups, _ORDER)
+        flat, n = [text for of_group in zip(*refs, strict=True) for text in of_group], len(hyps)
+        texts = hyps + [text or "" for text in flat]
+        texts = [_clean(t) if is_13a else tokenizer(t.rstrip()) for t in texts]
+        symbols, at = words(characters(texts), _split_13a if is_13a else _split_nothing)
+        lengths, ref_lengths, matches = clipped_matches(
+            (symbols, at[: n + 1]), (symbols, at[n:]), groups, _ORDER
+        )
         missing = np.array([text is None for text in flat], dtype=bool)
         closest = _closest(lengths, np.where(missing, -1, ref_lengths), groups)
         totals = np.maximum(lengths[:, None] - np.arange(_ORDER), 0)
@@ -79,6 +86,47 @@ def counter(trg_lang: str = "") -> Counter:
         return np.where(closest[:, None] < 0, 0, stats)
 
     return counts
+
+
+def _clean(text: str) -> str:
+    """A text as 13a reads it: without its markup and its entities."""
+    if "&" in text or "<" in text or "\n" in text:
+        text = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+        for entity, mark in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+            text = text.replace(entity, mark)
+    return text
+
+
+@compiled
+def _split_nothing(codes, starts):
+    return np.zeros(codes.size + 1, np.bool_)
+
+
+@compiled
+def _split_13a(codes, starts):
+    """Cut marks off as 13a's four regular expressions do.
+
+    A point or comma is cut off unless digits are on both sides. In a row of them, a match of expression 2 or 3 uses up
+    two characters, and the second cannot begin the next match.
+    """
+    cuts = np.zeros(codes.size + 1, np.bool_)
+    last = np.uint32(_KINDS.size - 1)
+    for i in range(starts.size - 1):
+        # of the character before: whether it is a digit, and whether expression 2 or 3 matched it
+        digit = second = third = False
+        for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
+            kind = _KINDS[min(codes[k], last)]
+            if kind == _POINT:
+                next_digit = k + 1 < starts[i + 1] and _KINDS[min(codes[k + 1], last)] == _DIGIT
+                used = third and not second
+                second = not digit and not second
+                third = second or not (next_digit or used)
+            else:
+                second = third = False
+            if kind == _ALONE or (kind == _HYPHEN and digit) or second or third:
+                cuts[k] = cuts[k + 1] = True
+            digit = kind == _DIGIT
+    return cuts
 
 
 def _closest(lengths: np.ndarray, ref_lengths: np.ndarray, groups: np.ndarray) -> np.ndarray:

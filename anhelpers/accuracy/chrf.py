@@ -8,11 +8,8 @@ there; failure links lead to its shorter suffixes. 64 candidates are counted sid
 from __future__ import annotations
 
 import string
-from array import array
-from collections import defaultdict
 from collections.abc import Callable
-from itertools import chain, count
-from threading import Lock
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +24,8 @@ Counter = Callable[[list[str], list[list[str | None]], np.ndarray], np.ndarray]
 _CHAR_ORDER = 6  # Popović 2015
 _BETA = 2  # recall counts twice as much: Popović 2016, http://aclweb.org/anthology/W16-2341
 _WHITESPACE = np.array([c for c in range(0x3001) if chr(c).isspace()], dtype=np.uint32)
-_MARKS = set(string.punctuation)
+_SPACE = np.array([chr(c).isspace() for c in range(0x3002)])  # the last stands for all beyond
+_MARK = np.array([chr(c) in string.punctuation for c in range(129)])  # likewise
 
 _LANES = 64  # candidates that are counted side by side
 _LANE_BITS = np.uint64(6)
@@ -50,27 +48,29 @@ def counter(word_order: int = 0) -> Counter:
     word_order : int
         0 for chrF; 2 for chrF++, which also counts words.
     """
-    words = Words(_split_edges)
 
     def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:
-        hyp_texts, sizes = (
-            (_code_points(hyps), words.symbols(hyps) if word_order else None),
-            np.diff(groups),
-        )
+        n, size = len(hyps), len(groups) - 1
+        texts = characters(hyps + [text or "" for stream in refs for text in stream])
+        kinds: list[tuple[Texts, int, np.ndarray | None]] = [(texts, _CHAR_ORDER, _WHITESPACE)]
+        if word_order:
+            kinds.append((words(texts, split_edges), word_order, None))
         best, best_score = np.empty(0), np.empty(0)
-        for stream in refs:
-            texts = [text or "" for text in stream]
-            found = [_counted(hyp_texts[0], _code_points(texts), groups, _CHAR_ORDER, _WHITESPACE)]
-            if hyp_texts[1] is not None:
-                found += [_counted(hyp_texts[1], words.symbols(texts), groups, word_order)]
+        for r, stream in enumerate(refs):
+            found = []
+            for (symbols, at), order, skipped in kinds:
+                ref_at = at[n + r * size : n + (r + 1) * size + 1]
+                found.append(
+                    _counted((symbols, at[: n + 1]), (symbols, ref_at), groups, order, skipped)
+                )
             stats = np.concatenate(found, axis=1)
             if len(refs) == 1:
                 return stats
-            missing = np.repeat([text is None for text in stream], sizes)
+            missing = np.repeat([text is None for text in stream], np.diff(groups))
             score = np.where(missing, -1.0, scores(stats))
-            better = score > best_score if len(best) else np.ones(len(hyps), bool)
-            best = np.where(better[:, None], stats, best if len(best) else stats)
-            best_score = np.where(better, score, best_score if len(best_score) else score)
+            better = score > best_score if r else np.ones(n, bool)
+            best = np.where(better[:, None], stats, best if r else stats)
+            best_score = np.where(better, score, best_score if r else score)
         return best
 
     return counts
@@ -122,7 +122,7 @@ def _counted(
 # -- texts as numbers --------------------------------------------------------------------------------------------------
 
 
-def _code_points(texts: list[str]) -> Texts:
+def characters(texts: list[str]) -> Texts:
     """Characters as symbols."""
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, dtype=np.uint32), _offsets(texts)
@@ -132,48 +132,78 @@ def _offsets(rows: list) -> np.ndarray:
     return np.cumsum(np.fromiter(chain([0], map(len, rows)), np.int64, len(rows) + 1))
 
 
-class Words(dict):
-    """Tokens as symbols: equal tokens have equal numbers. A dictionary: word -> its place in `tokens`.
+def words(texts: Texts, split: Callable) -> Texts:
+    """Words of texts as symbols: equal words have equal numbers.
 
     Parameters
     ----------
-    split : callable
-        Word -> its tokens; called once for each distinct word.
-    by_word : callable, optional
-        Whether a text is split at white space first; one that is not counts as one word.
+    texts : characters as symbols.
+    split : compiled (symbols, offsets) -> bool: a new word begins here, even without white space before it.
     """
-
-    def __init__(
-        self, split: Callable[[str], list[str]], by_word: Callable[[str], bool] | None = None
-    ):
-        self._split, self._lock = split, Lock()
-        self._by_word = by_word or (lambda text: True)
-        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
-        self._tokens, self._begins = array("I"), array("q", [0])
-
-    def __missing__(self, word: str) -> int:
-        self._tokens.extend(self._numbers[token] for token in self._split(word))
-        self._begins.append(len(self._tokens))
-        place = self[word] = len(self)
-        return place
-
-    def symbols(self, texts: list[str]) -> Texts:
-        """Tokens of texts as symbols."""
-        rows = [text.split() if self._by_word(text) else [text] for text in texts]
-        with self._lock:  # threads share the numbers
-            words = np.fromiter(map(self.__getitem__, chain.from_iterable(rows)), np.int64)
-            tokens, begins = np.array(self._tokens), np.array(self._begins)
-        sizes = np.diff(begins)[words]
-        ends = np.cumsum(sizes)
-        places = np.arange(sizes.sum()) + np.repeat(begins[words] - (ends - sizes), sizes)
-        return tokens[places], np.append(0, ends)[_offsets(rows)]
+    return _number_words(*texts, split(*texts), _SPACE)
 
 
-def _split_edges(word: str) -> list[str]:
-    """A word without the mark at its end, or else at its start; as sacreBLEU's chrF++."""
-    if len(word) > 1 and word[-1] in _MARKS:
-        return [word[:-1], word[-1]]
-    return [word[0], word[1:]] if len(word) > 1 and word[0] in _MARKS else [word]
+@compiled
+def split_edges(codes, starts):
+    """Cut the mark at the end of a word, or else at its start; as sacreBLEU's chrF++."""
+    cuts = np.zeros(codes.size + 1, np.bool_)
+    last, last_mark = np.uint32(_SPACE.size - 1), np.uint32(_MARK.size - 1)
+    for i in range(starts.size - 1):
+        begin = starts[i]
+        for k in range(starts[i], starts[i + 1]):
+            if _SPACE[min(codes[k], last)]:
+                begin = k + 1
+            elif k + 1 == starts[i + 1] or _SPACE[min(codes[k + 1], last)]:
+                if _MARK[min(codes[k], last_mark)]:
+                    cuts[k] = True
+                elif _MARK[min(codes[begin], last_mark)]:
+                    cuts[begin + 1] = True
+    return cuts
+
+
+@compiled
+def _number_words(codes, starts, cuts, space):
+    """Number the words of all texts in a hash table of the places where each was first seen."""
+    bits = np.uint64(4)
+    while (1 << bits) < codes.size + starts.size:
+        bits += np.uint64(1)
+    slots = np.full(1 << bits, -1, np.int64)  # at most half of them are used
+    first, size = np.empty(codes.size, np.int64), np.empty(codes.size, np.int64)
+    words, offsets = np.empty(codes.size, np.uint32), np.zeros(starts.size, np.int64)
+    n, known, last, one = 0, 0, np.uint32(space.size - 1), np.uint64(1)
+    for i in range(starts.size - 1):
+        j, end = np.uint64(starts[i]), np.uint64(starts[i + 1])
+        while j < end:
+            if space[min(codes[j], last)]:
+                j += one
+                continue
+            begin, key = j, np.uint64(0)
+            while True:
+                key = (key ^ np.uint64(codes[j])) * np.uint64(0x9E3779B97F4A7C15)
+                j += one
+                if j == end or cuts[j] or space[min(codes[j], last)]:
+                    break
+            slot = key >> (np.uint64(64) - bits)
+            while slots[slot] >= 0 and not _equal(codes, first, size, slots[slot], begin, j):
+                slot = (slot + one) & ((one << bits) - one)
+            if slots[slot] < 0:
+                slots[slot], first[known], size[known] = known, begin, j - begin
+                known += 1
+            words[n] = slots[slot]
+            n += 1
+        offsets[i + 1] = n
+    return words[:n], offsets
+
+
+@compiled
+def _equal(codes, first, size, word, begin, end):
+    """Whether a known word is the one at codes[begin:end]."""
+    if size[word] != end - begin:
+        return False
+    at, different = np.uint64(first[word]), np.uint32(0)
+    for k in range(end - begin):
+        different |= codes[at + k] ^ codes[begin + k]
+    return different == 0
 
 
 # -- matches -----------------------------------------------------------------------------------------------------------
@@ -198,7 +228,8 @@ def clipped_matches(
     (n,) lengths of candidates, (G * R,) of references, without skipped symbols, and (n, order) matches; all int64.
     """
     skipped = np.empty(0, np.uint32) if skipped is None else skipped
-    local = np.full(max(refs[0].max(initial=0), skipped.max(initial=0)) + 2, _OTHER, np.uint16)
+    of_refs = refs[0][refs[1][0] : refs[1][-1]]
+    local = np.full(max(of_refs.max(initial=0), skipped.max(initial=0)) + 2, _OTHER, np.uint16)
     local[skipped] = _SKIP  # the last entry is for all symbols beyond
     matches = np.zeros((len(hyps[1]) - 1, order), dtype=np.int64)
     lengths, ref_lengths = _match(*hyps, *refs, groups, local, matches)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +65,9 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     threads = 1 if name == "ter" else cores()  # TER is Python, which threads do not make faster
 
     def count(hyps: Sequence[str], refs: Any, segment: ArrayLike | None = None) -> np.ndarray:
-        return _gather(counter(), _batches(hyps, streams(refs, label, n_refs), segment), threads)
+        return _gather(
+            counter(), list(_batches(hyps, streams(refs, label, n_refs), segment)), threads
+        )
 
     def score_segments(
         hyps: Sequence[str], refs: Any, srcs: Any = None, segment: ArrayLike | None = None
@@ -241,9 +242,8 @@ def _batches(
     ids = checks.segment_ids(ids, len(refs[0]))
     checks.same_length(hyps=hyps, segment=ids)
     order = np.argsort(ids, kind="stable")
-    filled = np.cumsum(
-        [len(hyps[i]) + 1 for i in order]
-    )  # + 1, so that blank texts fill a batch too
+    lengths = np.fromiter(map(len, hyps), np.int64, len(hyps))
+    filled = np.cumsum(lengths[order] + 1)  # + 1, so that blank texts fill a batch too
     begin = 0
     while begin < len(order) or begin == len(order) == 0:
         goal = (filled[begin - 1] if begin else 0) + characters
@@ -252,21 +252,18 @@ def _batches(
         first = np.flatnonzero(np.diff(ids[rows], prepend=-1))
         here = ids[rows][first].tolist()
         texts = [[stream[i] for i in here] for stream in refs]
-        yield _Batch(rows, [hyps[i] for i in rows], texts, np.append(first, len(rows)))
+        yield _Batch(rows, [hyps[i] for i in rows.tolist()], texts, np.append(first, len(rows)))
         begin = end
 
 
-def _gather(count: chrf.Counter, batches: Iterator[_Batch], threads: int) -> np.ndarray:
+def _gather(count: chrf.Counter, batches: list[_Batch], threads: int) -> np.ndarray:
     """(n, S) counts in the order of the candidates."""
-    rows, parts = [], []
+    parts = []
     with progress(0, "counting", "texts") as step, ThreadPoolExecutor(threads) as pool:
-        while some := list(islice(batches, 4 * threads)):
-            for one, part in zip(
-                some, pool.map(lambda batch: count(*batch[1:]), some), strict=True
-            ):
-                rows.append(one.rows)
-                parts.append(part)
-                step(len(part))
-    out = np.concatenate(parts)
-    out[np.concatenate(rows)] = np.concatenate(parts)
+        for part in pool.map(lambda batch: count(*batch[1:]), batches):
+            parts.append(part)
+            step(len(part))
+    counts = np.concatenate(parts)
+    out = np.empty_like(counts)
+    out[np.concatenate([batch.rows for batch in batches])] = counts
     return out

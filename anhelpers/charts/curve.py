@@ -1,4 +1,4 @@
-"""Oracle curves: on the plane with systems, the gap of each system, several curves, and one sentence along them."""
+"""Oracle curves and the exact curve on the plane: one, several, and one sentence along them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ from ..errors import DataError
 from ..fan import ExpectedCurves
 from ..frontier import OracleCurve
 from .frame import (
-    BARS,
     COLOURS,
     DASHES,
     FONT,
     LINE,
+    QUIET,
     Frame,
     Layer,
     Look,
     Size,
-    axis_of,
     axis_ranges,
-    checked,
+    beta_label,
     checked_systems,
     dots,
     framed,
-    legible,
     not_drawn,
     system_marks,
     systems_text,
@@ -42,11 +40,12 @@ from .frame import (
 from .labels import LINE_HEIGHT, drawn_labels, label_layers, name_lines, place_labels
 
 if TYPE_CHECKING:
+    from ..exact import ExactCurve
     from ..plane import OracleStudy
 
-_GAPS = ("accuracy_gap", "naturalness_gap")
 _FAN, _FAN_INK = "#9A9A9A", "#666666"
 _MOST_PRICES = 300  # β at which choices are compared
+_MOST_MARKS = 60  # vertices; more would run together
 _Path = tuple[np.ndarray, np.ndarray]
 
 
@@ -56,7 +55,7 @@ def plot_curve(
     *,
     betas: Sequence[float] = (0, math.inf),
     point: float | None = None,
-    max_vertices: int = 5000,
+    circles: pd.DataFrame | None = None,
     **look: Unpack[Look],
 ) -> alt.LayerChart:
     """Oracle curve on the plane of naturalness (x) and accuracy (y), with systems.
@@ -68,32 +67,32 @@ def plot_curve(
         A row per system: system, category (a key of `frame.CATEGORIES`), accuracy, naturalness, and
         where known accuracy_low, accuracy_high, naturalness_low, naturalness_high, n.
     betas : β whose vertices are marked and labelled
-    point : β with the large mark named ``bxpoint``, which the β explorer moves
-    max_vertices : of more, those within a quarter of a pixel are left out
+    point : β with the large mark named ``bxpoint``, which the β explorer moves; the line is coarser
+    circles : accuracy and naturalness of candidates, drawn as open circles
     **look : title, axis titles, ranges, size
         As in `frame.Look`.
     """
     checks.a_kind(curve, OracleCurve, "curve is an OracleCurve, such as study.curve")
     table, systems = systems, checked_systems(systems, least=0)
-    plane = Frame.plane(axis_ranges([curve], [systems]), **look)
-    tips = [tip(c, t) for c, t in zip(plane.fields, plane.titles, strict=True)]
-    shown = systems[plane.holds(systems)]
-    layers, lines, marks = curve_layers(curve, plane, tips, betas=betas, most=max_vertices)
+    plane = Frame.plane(axis_ranges([curve], [systems, circles]), **look)
+    shown, most = systems[plane.holds(systems)], 5000 if point is None else 400
+    layers, lines, marks = curve_layers(curve, plane, betas=betas, most=most)
     bars, ends = plane.bars(shown)
     leaders, texts, _ = label_layers(shown, plane, [*lines, *ends], marks)
-    points = [system_marks(shown, plane.channels, tips)] if len(shown) else []
+    points = [system_marks(shown, plane.channels, plane.tips)] if len(shown) else []
     layers = [layers[0], *leaders, *bars, *points, *layers[1:], *texts]
     if point is not None:
         layers.append(plane.moving_point(_vertices(curve, [curve.vertex(point)])))
+    if circles is not None:
+        layers.append(Layer(circles).mark_point(color=QUIET, size=70).encode(**plane.channels))
     words = [curve_text(curve, table), systems_text(systems)]
     notes = [*not_drawn(table, systems, plane), *curve_notes(curve, table, plane)]
-    return framed(alt.layer(*layers), plane.title, words, notes, size=plane.size)
+    return plane.finished(layers, words, notes)
 
 
 def curve_layers(
     curve: OracleCurve,
     plane: Frame,
-    tips: Sequence[alt.Tooltip],
     *,
     betas: Sequence[float] = (0, math.inf),
     most: int = 5000,
@@ -105,7 +104,7 @@ def curve_layers(
     mark = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **plane.cut(line))
     marks = _vertices(curve, [curve.vertex(b) for b in betas])
     marks = marks.assign(label=[beta_label(b) for b in betas])[plane.holds(marks)]
-    tips = [alt.Tooltip("label:N", title="oracle"), *tips]
+    tips = [alt.Tooltip("label:N", title="oracle"), *plane.tips]
     ends = dots(marks, fill=LINE, size=110).encode(**plane.channels, tooltip=tips)
     return [mark.encode(**plane.channels, order="order:Q"), ends], [path[kept]], marks
 
@@ -138,66 +137,65 @@ def curve_text(curve: OracleCurve | None, table: pd.DataFrame | None = None) -> 
     )
 
 
-def beta_label(beta: float) -> str:
-    """β as text.
-
-    >>> [beta_label(b) for b in (0, 2.50, 1000, math.inf)]
-    ['β = 0', 'β = 2.5', 'β = 1,000', 'β = ∞']
-    """
-    return f"β = {legible(beta)}"
-
-
 def _vertices(curve: OracleCurve, index: ArrayLike) -> pd.DataFrame:
     at = np.asarray(index, dtype=int)
     columns = {"naturalness": curve.naturalness[at], "accuracy": curve.accuracy[at]}
     return pd.DataFrame({"order": at, **columns})
 
 
-def plot_gap(
-    table: pd.DataFrame,
+def plot_tradeoff(
+    curve: ExactCurve,
     *,
-    accuracy_title: str = "Accuracy gap at equal naturalness",
-    naturalness_title: str = "Naturalness gap at equal accuracy",
-    title: str = "",
-    size: Size = (270, 22),
-) -> alt.HConcatChart:
-    """Gap of each system to the oracle curve on both axes, the smallest accuracy gap on top.
+    point: float | None = None,
+    **look: Unpack[Look],
+) -> alt.LayerChart:
+    """Best accuracy A(N) that naturalness N allows, with vertices marked and both ends named.
 
     Parameters
     ----------
-    table : system, category, accuracy_gap, naturalness_gap, where known each with _low and _high;
-        nan where the curve has no point to compare with
-    accuracy_title, naturalness_title : with units
-    size : (width of a panel, height of a row) in pixels
+    curve : ExactCurve
+        From `exact.solve_curve`.
+    point : an N with the large mark named ``bxpoint``, which the tradeoff explorer moves
+    **look : title, axis titles, ranges, size
+        As in `frame.Look`; the x axis names the divergence.
     """
-    ends = [f"{gap}{end}" for gap in _GAPS for end in ("_low", "_high")]
-    rows = checked(table, ["category"], [*_GAPS, *ends]).sort_values(_GAPS[0], kind="stable")
-    checked(rows, [_GAPS[0] if rows[_GAPS[0]].notna().any() else _GAPS[1]])
-    titles = zip(_GAPS, (accuracy_title, naturalness_title), strict=True)
-    panels = [_gap_panel(rows, column, text, size) for column, text in titles]
-    values = rows[[*_GAPS]].to_numpy(dtype=float)
-    notes = ["Bars: 95 % intervals."] if {*ends} & {*rows} else []
-    notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
-    if np.isnan(values).any():
-        notes.append("A missing mark: there is no score, or no point of the curve to compare with.")
-    words = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, _GAPS)]
-    chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
-    return framed(chart, title, words, notes, width=2 * size[0] + 120)
+    of = curve.divergence
+    default: Any = {
+        "accuracy_title": "Accuracy A(N) (higher is better)",
+        "naturalness_title": f"Naturalness N = −D(Q, R) ({of.label}, {of.unit}; higher is more natural)",
+    }
+    plane = Frame.plane(axis_ranges([curve]), **{**default, **look})
 
+    def rows(naturalness: ArrayLike, **more: Any) -> pd.DataFrame:
+        n = np.asarray(naturalness, dtype=float)
+        columns = {"naturalness": n, "accuracy": curve.accuracy_at(n)}
+        return pd.DataFrame(columns, dtype=float).assign(**more)
 
-def _gap_panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:
-    names: dict[str, Any] = {"labelFontSize": FONT, "labelLimit": 240, "labelPadding": 10}
-    axis = alt.Axis(**names, labels=column == _GAPS[0], ticks=False, grid=True)
-    y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=axis)
-    x = alt.X(f"{column}:Q", axis=axis_of(title, size[0], tickCount=4))
-    low, high = ends = [f"{column}_low", f"{column}_high"]
-    known = rows.dropna(subset=[column])
-    channels = {"x": x, "y": y}
-    layers = [system_marks(known, channels, [tip(column, title)], kinds=rows["category"])]
-    if {*ends} <= {*rows}:
-        bar = Layer(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
-        layers.insert(0, bar.encode(x=f"{low}:Q", x2=f"{high}:Q", y=y))
-    return alt.layer(*layers).properties(width=size[0], height=size[1] * len(rows))
+    line = rows(curve.naturalness, beta=curve.beta)
+    few = curve.exact and len(line) <= _MOST_MARKS
+    corners = line if few else line.iloc[sorted({0, len(line) - 1})]
+    tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
+    path = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
+    layers = [
+        path.encode(**plane.channels, order="naturalness:Q"),
+        dots(corners, "vertices", size=60, fill=LINE).encode(**plane.channels, tooltip=tips),
+    ]
+    ends = rows(curve.naturalness[:1], label="no tradeoff")
+    if len(line) > 1:
+        ends = rows(curve.naturalness[[0, -1]], label=["most accurate", "most natural"])
+    leaders, texts, _ = label_layers(ends, plane, [plane.at(line)])
+    layers = [*leaders, *layers, *texts]
+    if point is not None:
+        layers.append(plane.moving_point(rows([point])))
+    n, a = (values.round(9) + 0.0 for values in (curve.naturalness, curve.accuracy))
+    kind = f"{len(n)} vertices"
+    if not curve.exact:
+        kind = f"{len(n)} points, at most {curve.gap:.2g} below the true curve"
+    words = (
+        f"A(N) under {of.label} from accuracy {a[0]:.4g} at naturalness {n[0]:.4g} "
+        f"to {a[-1]:.4g} at {n[-1]:.4g}"
+    )
+    return plane.finished(layers, [words, kind])
 
 
 def plot_optimism(
@@ -224,11 +222,10 @@ def plot_optimism(
     **look : title, axis titles, ranges, size
         As in `frame.Look`.
     """
-    drawn = {
-        checks.one_of(name, curves, "curve of a band"): band for name, band in (bands or {}).items()
-    }
-    drawn = {name: np.asarray(band, dtype=float) for name, band in drawn.items()}
-    drawn = {name: band[:, np.isfinite(band).all(0)] for name, band in drawn.items()}
+    drawn = {}
+    for name, given in (bands or {}).items():
+        band = np.asarray(given, dtype=float)
+        drawn[checks.one_of(name, curves, "curve of a band")] = band[:, np.isfinite(band).all(0)]
     table, systems = systems, checked_systems(systems, least=0)
     for name in named:
         checks.one_of(name, systems["system"], "system")
@@ -269,8 +266,7 @@ def plot_optimism(
     leaders, texts, _ = label_layers(shown[shown.index.isin(rows.index)], plane, lines)
     layers += leaders
     if len(shown):
-        tips = [tip(c, t) for c, t in zip(plane.fields, plane.titles, strict=True)]
-        layers.append(system_marks(shown, plane.channels, tips))
+        layers.append(system_marks(shown, plane.channels, plane.tips))
     for own, of in ((names, "leaders"), (fans, "")):
         led, written = drawn_labels(own, plane, of)
         layers += [*led, *written]
@@ -286,7 +282,7 @@ def plot_optimism(
             f"expected accuracy at β = 0, {', '.join(f'K = {k}: {a:.4g}' for k, a in tops)}"
         )
     words.append(systems_text(systems))
-    return framed(alt.layer(*layers, *texts), plane.title, words, notes, size=plane.size)
+    return plane.finished([*layers, *texts], words, notes)
 
 
 def _paths(lines: Mapping[str, _Path], plane: Frame) -> tuple[dict[str, np.ndarray], pd.DataFrame]:
@@ -327,30 +323,24 @@ def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: Frame) -> l
 
 
 def plot_callouts(
-    studies: Sequence[OracleStudy],
-    segment: int | None = None,
-    *,
-    title: str = "",
-    size: Size = (400, 300),
+    studies: Sequence[OracleStudy], *, title: str = "", size: Size = (400, 300)
 ) -> alt.HConcatChart:
     """Oracle curve of each study with numbered places, and one sentence as translated there (AN Figure 1).
 
-    The places are β = 0, β = ∞ and, where a third translation is ever chosen, a β between.
+    The sentence is the shortest with most translations in every panel. The places are β = 0, β = ∞
+    and, where a third translation is ever chosen, a β between.
 
     Parameters
     ----------
     studies : OracleStudy's over the same sources, from `plane.oracle_studies`
-    segment : index of the source; by default the shortest with most translations in every panel
     size : (width, height) of a panel's plane in pixels
     """
     srcs = studies[0].test.srcs
     if any(study.test.srcs != srcs for study in studies):
         raise DataError("studies: got different sources, expected those of plane.oracle_studies.")
     moments = [_moments(study) for study in studies]
-    if segment is None:
-        fewest = [min(3, *(len(of[s]) for of in moments)) for s in range(len(srcs))]
-        segment = min(range(len(srcs)), key=lambda s: (-fewest[s], len(srcs[s])))
-    segment, rows = checks.whole("segment", segment, 0, len(srcs) - 1), []
+    fewest = [min(3, *(len(of[s]) for of in moments)) for s in range(len(srcs))]
+    segment, rows = min(range(len(srcs)), key=lambda s: (-fewest[s], len(srcs[s]))), []
     for study, of in zip(studies, moments, strict=True):
         own, texts = of[segment], study.cands.texts
         third = own[1:-1][len(own[1:-1]) // 2 :][:1]
@@ -361,15 +351,8 @@ def plot_callouts(
     high, panels = max(map(len, lines)), []
     for study, row, written in zip(studies, rows, lines, strict=True):
         accuracy, naturalness = (metric.oriented_title for metric in study.metrics)
-        plane = Frame.plane(
-            axis_ranges([study.curve]),
-            accuracy_title=accuracy,
-            naturalness_title=naturalness,
-            size=size,
-        )
-        (line, ends), paths, marks = curve_layers(
-            study.curve, plane, [*map(tip, plane.fields)], betas=[b for b, _ in row]
-        )
+        plane = Frame(axis_ranges([study.curve]), size, (naturalness, accuracy))
+        (line, ends), paths, marks = curve_layers(study.curve, plane, betas=[b for b, _ in row])
         line.name = alt.Undefined  # views of one name would share their data
         texts = [f"{k}  ({beta_label(float(f'{beta:.2g}'))})" for k, (beta, _) in enumerate(row, 1)]
         leaders, labels, _ = label_layers(marks.assign(label=texts), plane, paths)

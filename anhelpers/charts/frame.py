@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import altair as alt
@@ -92,17 +93,17 @@ class Frame:
     ----------
     ranges : (from, to) of x and of y; of their base-10 logarithms on a logarithmic axis
     size : (width, height) in pixels
-    channels : {"x", "y"} of encodings
+    titles, fields : of x and y
     log : which axes are logarithmic
-    title, titles : of the chart, and of x and y
+    title : of the chart
     """
 
     ranges: Ranges
     size: Size
-    channels: dict[str, Any]
-    log: tuple[bool, bool] = (False, False)
+    titles: tuple[str, str]
     title: str = ""
-    titles: tuple[str, str] = ("", "")
+    fields: tuple[str, str] = ("naturalness", "accuracy")
+    log: tuple[bool, bool] = (False, False)
 
     @classmethod
     def plane(
@@ -116,12 +117,7 @@ class Frame:
         size: Size = (620, 420),
     ) -> Frame:
         """Plane of accuracy (y) and naturalness (x); keywords as in `Look`."""
-        ranges, titles = ranges or default, (naturalness_title, accuracy_title)
-        channels = {
-            c: _channel(c, column, ranges[k], titles[k], size[k])
-            for k, (c, column) in enumerate({"x": "naturalness", "y": "accuracy"}.items())
-        }
-        return cls(ranges, size, channels, (False, False), title, titles)
+        return cls(ranges or default, size, (naturalness_title, accuracy_title), title)
 
     @classmethod
     def over(
@@ -132,9 +128,10 @@ class Frame:
         *,
         size: Size,
         log: tuple[bool, bool] = (False, False),
+        title: str = "",
     ) -> Frame:
         """Axes over all finite values of (n,) x, with a margin of 2 %, and of (m,) y, with 7 %."""
-        ranges, channels = [], {}
+        ranges = []
         for k, values in enumerate((x, y)):
             values = np.asarray(values, dtype=float)
             values = values[np.isfinite(values)]
@@ -144,14 +141,39 @@ class Frame:
             low, high = np.array(_scaled([values.min(), values.max()], log[k]))
             margin = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
             ranges.append((float(low - margin), float(high + margin)))
-            channels["xy"[k]] = _channel("xy"[k], "xy"[k], ranges[k], titles[k], size[k], log[k])
-        return cls((ranges[0], ranges[1]), size, channels, log, "", titles)
+        return cls((ranges[0], ranges[1]), size, titles, title, ("x", "y"), log)
+
+    @cached_property
+    def channels(self) -> dict[str, Any]:
+        """{"x", "y"} of encodings; a logarithmic axis of two decades has ticks at powers of ten."""
+        made = {}
+        for k, (axis, kind) in enumerate((("x", alt.X), ("y", alt.Y))):
+            span, length = self.ranges[k], self.size[k]
+            look: dict[str, Any] = {"tickCount": length // 80}
+            scale: dict[str, Any] = {"domain": [*span], "zero": False}
+            if self.log[k]:
+                powers = 10.0 ** np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
+                step = -(-len(powers) * 60 // length)
+                look |= {"format": "~g"} | (
+                    {"values": [*powers[::step]]} if len(powers) > 2 else {}
+                )
+                scale = {"domain": [float(10**v) for v in span], "type": "log"}
+            drawn = axis_of(self.titles[k], length, **look)
+            made[axis] = kind(
+                f"{self.fields[k]}:Q", scale=alt.Scale(nice=False, **scale), axis=drawn
+            )
+        return made
 
     @property
-    def fields(self) -> tuple[str, str]:
-        """Columns of the two channels."""
-        x, y = (str(self.channels[c].shorthand).removesuffix(":Q") for c in "xy")
-        return x, y
+    def tips(self) -> list[alt.Tooltip]:
+        """Tooltips of x and y."""
+        return [tip(field, title) for field, title in zip(self.fields, self.titles, strict=True)]
+
+    def finished(
+        self, layers: Iterable[Any], words: Sequence[str], notes: Sequence[str] = ()
+    ) -> Any:
+        """Chart of these layers, with title, notes and alt text as in `framed`."""
+        return framed(alt.layer(*layers), self.title, words, notes, size=self.size)
 
     def on(self, axis: str, column: str) -> Any:
         """Channel "x" or "y" for another column."""
@@ -237,22 +259,6 @@ class Frame:
                 break
             cells /= 2
         return kept
-
-
-def _channel(
-    axis: str, column: str, span: tuple[float, float], title: str, length: int, log: bool = False
-) -> Any:
-    """Channel of a column; a logarithmic axis of two or more decades has ticks at powers of ten."""
-    look: dict[str, Any] = {"tickCount": length // 80}
-    domain, scale = [*span], {"zero": False}
-    if log:
-        powers = 10.0 ** np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
-        step = -(-len(powers) * 60 // length)
-        look |= {"format": "~g"} | ({"values": [*powers[::step]]} if len(powers) > 2 else {})
-        domain, scale = [float(10**v) for v in span], {"type": "log"}
-    scale = alt.Scale(domain=domain, nice=False, **scale)
-    kind: Any = {"x": alt.X, "y": alt.Y}[axis]
-    return kind(f"{column}:Q", scale=scale, axis=axis_of(title, length, **look))
 
 
 def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
@@ -345,21 +351,18 @@ def number(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
-def legible(value: float) -> str:
-    """Number of any size with 3 significant digits, whole from 100 on.
+def beta_label(beta: float) -> str:
+    """β with 3 significant digits, whole from 100 on.
 
-    >>> [legible(v) for v in (0, 2.504, 300.4, 27234.6, 2.5e9, 0.00002, math.inf)]
-    ['0', '2.5', '300', '27,235', '2.5·10⁹', '2·10⁻⁵', '∞']
+    >>> [beta_label(b) for b in (0, 2.50, 27234.6, 2.5e9, 0.00002, math.inf)]
+    ['β = 0', 'β = 2.5', 'β = 27,235', 'β = 2.5·10⁹', 'β = 2·10⁻⁵', 'β = ∞']
     """
-    size = abs(value)
-    if math.isinf(value):
-        text = "∞"
-    elif size >= 1e7 or 0 < size < 1e-4:
-        mantissa, power = f"{size:.2e}".split("e")
-        text = f"{float(mantissa):g}·10{str(int(power)).translate(_RAISED)}"
-    else:
-        text = f"{size:,.0f}" if size >= 100 else f"{size:.3g}"
-    return f"−{text}" if value < 0 else text
+    if math.isinf(beta):
+        return "β = ∞"
+    if beta >= 1e7 or 0 < beta < 1e-4:
+        mantissa, power = f"{beta:.2e}".split("e")
+        return f"β = {float(mantissa):g}·10{str(int(power)).translate(_RAISED)}"
+    return f"β = {beta:,.0f}" if beta >= 100 else f"β = {beta:.3g}"
 
 
 def axis_ranges(
@@ -497,16 +500,11 @@ def system_marks(
         heavy["size"] = alt.Size("area:Q", scale=None)
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in _DETAILS]
     tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
-    looks = _category_channels(systems["category"] if kinds is None else kinds, offset)
+    given = set(systems["category"] if kinds is None else kinds)
+    names = [c for c in CATEGORIES if c in given]
+    shape, fill = ([CATEGORIES[c][k] for c in names] for k in (0, 1))
+    above = None if offset is None else legend(symbolSize=160, columnPadding=18, offset=offset)
+    looks = told_apart("category", names, above, shape=shape, fill=fill)
     aside = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
     systems = systems.iloc[np.lexsort((~aside, mine))]  # uncounted systems lie below
     return dots(systems, name).encode(**channels, **looks, **heavy, tooltip=tooltip)
-
-
-def _category_channels(categories: Iterable[str], offset: float | None = 6) -> dict[str, Any]:
-    """Shape and fill by category, with a legend of those given unless `offset` is None."""
-    given = set(categories)
-    looks = {c: look for c, look in CATEGORIES.items() if c in given}
-    above = None if offset is None else legend(symbolSize=160, columnPadding=18, offset=offset)
-    shape, fill = ([look[k] for look in looks.values()] for k in (0, 1))
-    return told_apart("category", looks, above, shape=shape, fill=fill)

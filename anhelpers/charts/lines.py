@@ -1,17 +1,24 @@
-"""Lines of several series, named at their ends, with points, intervals and rules."""
+"""Lines of several series; divergences along paths, a small panel for each; bars of two distributions."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from .. import checks
 from .frame import (
+    AXIS,
     COLOURS,
     DASHES,
+    FONT,
+    POINT,
+    QUIET,
     SHAPES,
     Frame,
     Layer,
@@ -19,10 +26,16 @@ from .frame import (
     checked,
     dots,
     framed,
+    legend,
     tip,
     told_apart,
 )
 from .labels import Rule, drawn_labels, name_lines, rule_layers
+
+_PATHS = ["#0072B2", "#A04B78", "#009E73", "#000000"]  # after Okabe and Ito 2008, 3:1 on white
+_PATH_DASHES = [[1, 0], [9, 4], [3, 4], [10, 3, 3, 3]]
+_OUTCOME, _NAME, _BAR, _NUMBERS = 62, 18, 16, 96  # px of plot_bars
+_LONGEST = 290  # px of the longest bar
 
 
 def plot_lines(
@@ -68,9 +81,8 @@ def plot_lines(
         )
         for axis, more in (("x", []), ("y", ends))
     }
-    plane = Frame.over(
-        extent["x"], extent["y"], (x_title, y_title), size=size, log=("x" in log, "y" in log)
-    )
+    look: Any = {"size": size, "log": ("x" in log, "y" in log), "title": title}
+    plane = Frame.over(extent["x"], extent["y"], (x_title, y_title), **look)
     rows = lines.assign(order=range(len(lines)))
     rows = rows[plane.thinned(plane.at(rows), pd.factorize(rows["series"])[0])]
     drawn = [frame.dropna(subset=["x", "y"]).groupby("series") for frame in (rows, points)]
@@ -100,10 +112,10 @@ def plot_lines(
         layers.append(mark.encode(**plane.channels, **look, tooltip=tips))
     words = [
         f"{y_title} by {x_title}",
-        *_words(lines, points, names),
+        *_line_words(lines, points, names),
         *(f"{axis} = {value:.4g}: {text}" for axis, value, text in rules),
     ]
-    return framed(alt.layer(*layers, *texts), title, words, size=size)
+    return plane.finished([*layers, *texts], words)
 
 
 def _series(table: pd.DataFrame | None, needed: list[str]) -> pd.DataFrame:
@@ -116,7 +128,7 @@ def _series(table: pd.DataFrame | None, needed: list[str]) -> pd.DataFrame:
     return rows[["series", "x", "y", *ends]].astype({"series": str})
 
 
-def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[str]:
+def _line_words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[str]:
     """Each series: the ends of its line, number and ends of its points."""
     parts = []
     for name in names:
@@ -130,3 +142,163 @@ def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[
                 count = kind if kind == "line" else f"{len(own)} points{sure}"
                 parts.append(f"{name}: {count} from {first} to {last}")
     return parts
+
+
+def plot_divergences(values: pd.DataFrame, *, title: str = "") -> alt.ConcatChart:
+    """Panel of each divergence with a line for each path; infinite values run along the upper edge.
+
+    Each panel has a scale of its own: compare the order of the paths, not the sizes.
+
+    Parameters
+    ----------
+    values : divergence (name with unit), path (at most 4), t in [0, 1], value (may be infinite)
+    """
+    size = (235, 105)
+    rows = _sorted(values)
+    paths = list(dict.fromkeys(rows["path"]))
+    look: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
+    panels, words = [], []
+    for name, own in rows.groupby("divergence", sort=False):
+        panel = alt.layer(*_layers(own, paths, axes="t")).properties(width=size[0], height=size[1])
+        panels.append(panel.properties(title=alt.TitleParams(str(name), **look)))
+        words.append(_words(str(name), own))
+    chart = alt.concat(*panels, columns=3, spacing={"row": 12, "column": 24})
+    return framed(chart, title, words, width=3 * (size[0] + 60))
+
+
+def plot_trace(values: pd.DataFrame) -> alt.LayerChart:
+    """Panel without axes for the explorer, which moves ``bxpoint`` along ``bxpath{k}``.
+
+    The point is at the start of the first path; infinite values are at 7/8 of the height.
+    """
+    rows = _sorted(values)
+    layers = _layers(rows, list(dict.fromkeys(rows["path"])), named=True)
+    low, top, infinite = _height(rows["value"])
+    at = rows[:1].assign(value=rows["value"][:1].replace(np.inf, infinite))
+    x, y = _axes(low, top, infinite, "")
+    point = dots(at[["t", "value"]], "bxpoint", fill=POINT, strokeWidth=2, size=150)
+    chart = alt.layer(*layers, point.encode(x=x, y=y))
+    room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
+    look: dict[str, Any] = {"view": {"stroke": None}, "padding": room, "autosize": "none"}
+    return framed(chart, "", [_words(str(rows["divergence"][0]), rows)], size=(230, 36), **look)
+
+
+def plot_bars(r: ArrayLike, q: ArrayLike, names: Sequence[str], top: float) -> alt.LayerChart:
+    """Probabilities of each outcome: an outlined bar for R, below it a filled one for Q.
+
+    The filled bars are named ``bxq``, their numbers ``bxqtext``.
+
+    Parameters
+    ----------
+    r, q : (Y,) the reference and the system; names : of the outcomes
+    top : upper end of the axis, the probability of a bar of 290 pixels
+    """
+    r, q = np.asarray(r, dtype=float), np.asarray(q, dtype=float)
+    checks.same_length(r=r, q=q, names=names)
+    rows = pd.DataFrame({"name": [str(name) for name in names], "r": r, "q": q})
+    high, at = _OUTCOME * len(rows), _OUTCOME * np.arange(len(rows), dtype=float)
+    scale = alt.Scale(domain=[0, top], nice=False)
+    down = alt.Scale(domain=[0, high], nice=False, reverse=True)
+    x, y = alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=down, axis=None)
+    layers = [_text(rows.assign(label=rows["name"], y=at + _NAME / 2), y, 0, "left", "names")]
+    for kind, first, fill, stroke in (
+        ("r", _NAME + 1, "#FFFFFF", "#000000"),
+        ("q", _NAME + _BAR + 3, POINT, POINT),
+    ):
+        own = rows.assign(y=at + first, y2=at + first + _BAR, x=0.0, x2=rows[kind])
+        bar = Layer(own, name=f"bx{kind}").mark_rect(
+            fill=fill, stroke=stroke, strokeWidth=1.5, opacity=1
+        )
+        layers.append(bar.encode(x=x, x2="x2:Q", y=y, y2="y2:Q"))
+        label = [f"{kind.upper()} {_percent(v)}" for v in own[kind]]
+        texts = own.assign(label=label, y=own["y"] + _BAR / 2)
+        layers.append(_text(texts, y, _LONGEST + _NUMBERS, "right", f"bx{kind}text"))
+    three = zip(rows["name"], rows["r"], rows["q"], strict=True)
+    parts = [f"{name} R {_percent(in_r)}, Q {_percent(in_q)}" for name, in_r, in_q in three]
+    words = [f"Probabilities of the outcomes: {'; '.join(parts)}"]
+    return framed(alt.layer(*layers), "", words, size=(_LONGEST, high), view={"stroke": None})
+
+
+def _height(values: ArrayLike) -> tuple[float, float, float]:
+    """Ends of a panel that holds all finite values and 0, and the place of infinite ones (nan: none).
+
+    >>> _height([0, 2.0]), _height([0, 1.0, np.inf])
+    ((0.0, 2.2, nan), (0.0, 1.6, 1.4))
+    """
+    values = np.asarray(values, dtype=float)
+    finite = np.r_[0.0, values[np.isfinite(values)]]
+    low, top = float(finite.min()), float(finite.max()) or 1.0
+    return (low, 1.6 * top, 1.4 * top) if np.isinf(values).any() else (low, 1.1 * top, math.nan)
+
+
+def _percent(p: float) -> str:
+    """Probability in percent, and "0" only for 0.
+
+    >>> _percent(0.125), _percent(0), _percent(0.0001)
+    ('12.5 %', '0', '< 0.1 %')
+    """
+    return "0" if p == 0 else "< 0.1 %" if p < 0.0005 else f"{100 * p:.1f} %"
+
+
+def _sorted(values: pd.DataFrame) -> pd.DataFrame:
+    rows = checked(values, ["path", "t", "value"], name="divergence")
+    places = [pd.factorize(rows[column])[0] for column in ("path", "divergence")]
+    return rows.iloc[np.lexsort((rows["t"], *places))].reset_index(drop=True)
+
+
+def _axes(low: float, high: float, infinite: float, title: str) -> tuple[alt.X, alt.Y]:
+    """Axes without numbers where there is no title."""
+    top = high if math.isnan(infinite) else infinite / 1.4
+    power = 10.0 ** math.floor(math.log10(top))
+    most = next(m for m in (5, 2, 1) if m * power <= top * (1 + 1e-9)) * power
+    ticks = [0.0, most] if most == 5 * power else [0.0, most / 2, most]
+    under = AXIS | {"titlePadding": 2, "format": "~g", "grid": False, "values": [0, 0.5, 1]}
+    left = AXIS | {"format": ".3~g", "values": [float(f"{v:.3g}") for v in ticks]}
+    x_axis = alt.Axis(title=title, **under) if title else None
+    y_axis = alt.Axis(title=None, **left) if title else None
+    x = alt.X("t:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=x_axis)
+    return x, alt.Y("value:Q", scale=alt.Scale(domain=[low, high], nice=False), axis=y_axis)
+
+
+def _layers(
+    values: pd.DataFrame, paths: list[str], *, axes: str = "", named: bool = False
+) -> list[alt.Chart]:
+    """Strip of infinite values, and a layer for each path: lines, and squares for single values."""
+    low, top, above = _height(values["value"])
+    infinite = np.isinf(values["value"])
+    change = (infinite != infinite.shift()) | (values["path"] != values["path"].shift())
+    rows = values.assign(value=values["value"].replace(np.inf, above), segment=change.cumsum())
+    single = rows.groupby("segment")["t"].transform("size") == 1
+    x, y = _axes(low, top, above, axes)
+    key = legend(labelLimit=500, symbolSize=700, symbolStrokeWidth=3, columnPadding=22)
+    look = told_apart("path", paths, key if axes else None, color=_PATHS, strokeDash=_PATH_DASHES)
+    layers: list[Any] = []
+    if infinite.any():
+        row = {"t": 0.0, "to": 1.0, "value": above, "label": "∞"}
+        at = Layer(pd.DataFrame([row]))
+        rule = at.mark_rule(color=QUIET, strokeWidth=1, strokeDash=[2, 4])
+        sign = at.mark_text(fontSize=18, align="right", baseline="middle", dx=-6)
+        layers += [rule.encode(x=x, x2="to:Q", y=y), sign.encode(x=x, y=y, text="label:N")]
+    for k, path in enumerate(paths):
+        own, alone = (rows[(rows["path"] == path) & some] for some in (~single, single))
+        line = Layer(own, name=f"bxpath{k}" if named else alt.Undefined)
+        mark = line.mark_line(strokeWidth=3, strokeJoin="round", strokeCap="butt")
+        layers.append(mark.encode(x=x, y=y, detail="segment:N", order="t:Q", **look))
+        if len(alone):
+            square = Layer(alone).mark_point(filled=True, size=90, opacity=1, shape="square")
+            layers.append(square.encode(x=x, y=y, color=look["color"]))
+    return layers
+
+
+def _text(rows: pd.DataFrame, y: alt.Y, x: float, align: Any, name: str) -> alt.Chart:
+    mark = Layer(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
+    return mark.encode(x=alt.value(x), y=y, text="label:N")
+
+
+def _words(name: str, rows: pd.DataFrame) -> str:
+    """Value at the end of each path, and its largest value where that is another."""
+    parts = []
+    for path, own in rows.groupby("path", sort=False)["value"]:
+        end, most = (f"{v:.4g}".replace("inf", "∞") for v in (own.iloc[-1], own.max()))
+        parts.append(f"{path} {end}" + (f" (largest {most})" if own.max() > own.iloc[-1] else ""))
+    return f"{name}, at the end: {', '.join(parts)}"

@@ -55,6 +55,15 @@ def spec_of(chart: Any, *, validate: bool = True) -> dict:
     return chart if isinstance(chart, dict) else chart.to_dict(validate=validate)
 
 
+def drawn(chart: Any) -> dict[str, Any]:
+    """svg, alt (its description), and of layers on one plane the box: ends of x and y, width, height."""
+    spec = spec_of(chart, validate=False)  # half of the time
+    axes = [one["encoding"].get(c, {}) for c in "xy" for one in spec.get("layer", ())]
+    ends = [axis["scale"]["domain"] for axis in axes if "domain" in axis.get("scale", {})]
+    box = [*ends[0], *ends[-1], spec["width"], spec["height"]] if ends else []
+    return {"svg": to_svg(spec), "alt": alt_text(spec), "box": box}
+
+
 def to_svg(chart: Any) -> str:
     """Chart as SVG."""
     draw = need("vl_convert", "drawing charts")

@@ -1,4 +1,4 @@
-"""Systems on the plane of accuracy and naturalness (AN Figures 2 and 3), and such planes above each other for print."""
+"""Systems on the plane (AN Figures 2 and 3), such planes above each other for print, gaps, and moves."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..frontier import OracleCurve, pareto_mask
 from ..plane.scores import OF_REFERENCE
 from .curve import curve_layers, curve_notes, curve_text
 from .frame import (
+    BARS,
     CATEGORIES,
     COLUMN,
     FONT,
@@ -26,6 +27,7 @@ from .frame import (
     Ranges,
     Size,
     alt_words,
+    axis_of,
     axis_ranges,
     checked,
     checked_systems,
@@ -38,8 +40,12 @@ from .frame import (
 )
 from .labels import label_layers, rule_layers
 
+_AROUND = 64  # points of an ellipse
 _CROWD = 9  # systems; washes of more ellipses would add up and hide their outlines
 _ELLIPSE = ["naturalness_se", "accuracy_se", "correlation"]
+_GAPS = ("accuracy_gap", "naturalness_gap")
+_GAP_SIZE = (270, 22)  # width of a panel, height of a row
+_PENALTIES = ["accuracy", "naturalness", "accuracy_start", "naturalness_start"]
 _RULER = 40  # px of the ruler of N(Q) above a plane
 
 
@@ -127,7 +133,7 @@ def plot_systems(
     plane = Frame.plane(panel.ranges, **look)
     layers, words, notes, unnamed = _drawn(panel, plane)
     lost = [f"without a label for want of space: {', '.join(unnamed)}"] if unnamed else []
-    return framed(alt.layer(*layers), plane.title, [*words, *lost], notes, size=plane.size)
+    return plane.finished(layers, [*words, *lost], notes)
 
 
 def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], list[str], list]:
@@ -136,8 +142,7 @@ def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], 
     shown = systems[plane.holds(systems)]
     shown = shown.iloc[np.argsort(~shown["system"].isin(panel.named), kind="stable")]
     mine, best = shown["system"].isin(panel.named), shown["pareto"].astype(bool) & panel.pareto
-    tips = [tip(c, t) for c, t in zip(plane.fields, plane.titles, strict=True)]
-    layers, lines, marks = curve_layers(curve, plane, tips) if curve else ([], [], None)
+    layers, lines, marks = curve_layers(curve, plane) if curve else ([], [], None)
     if mono is not None:
         across, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
         layers, lines = [*across, *layers], [*lines, *drawn]
@@ -161,7 +166,7 @@ def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], 
         for some, size in ((best & ~mine, 420), (best & mine, 900))
         if some.any()
     ]
-    points = system_marks(shown, plane.channels, tips, own=panel.named, **legend)
+    points = system_marks(shown, plane.channels, plane.tips, own=panel.named, **legend)
     notes = [
         " ".join(
             ["Rings: no counted system beats these on both axes."] * panel.pareto
@@ -204,10 +209,8 @@ def plot_panels(
     above = _RULER if ruler and panels[0].mono is not None else 0
     parts, words, notes, unnamed = [], [], [], []
     for k, (panel, (_, high)) in enumerate(zip(panels, spans, strict=True)):
-        titles: Any = {"accuracy_title": panel.title, "naturalness_title": naturalness_title}
-        plane = _short_axes(
-            Frame.plane((wide, high), **titles, size=size), last=k == len(panels) - 1
-        )
+        plane = Frame((wide, high), size, (naturalness_title, panel.title))
+        _short_axes(plane, last=k == len(panels) - 1)
         layers, said, own, lost = _drawn(panel, plane, kinds=kinds, offset=None if k else 6 + above)
         if above and not k and panel.mono is not None:
             layers += _ruler(panel.mono, plane)
@@ -246,7 +249,7 @@ def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges
     return axis_ranges([], [systems[["accuracy", "naturalness"]]])
 
 
-def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
+def error_ellipses(systems: pd.DataFrame) -> pd.DataFrame:
     """Outlines of the regions that hold a system's two means with 95 %, were the means normal.
 
     Parameters
@@ -267,15 +270,15 @@ def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
     known = systems[_has_ellipse(systems)]
     sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in _ELLIPSE)
     r = np.where((sx == 0) | (sy == 0), 0.0, r)
-    radius, angle = radii(known)[:, None], np.linspace(0, 2 * np.pi, n_points, endpoint=False)
+    radius, angle = radii(known)[:, None], np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
     # the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
     dx = radius * sx * np.cos(angle)
     dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
-    outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
+    outline = known.loc[known.index.repeat(_AROUND), ["system", "category"]].reset_index(drop=True)
     for axis, away in (("naturalness", dx), ("accuracy", dy)):
         at = (known[axis].to_numpy(dtype=float)[:, None] + away).ravel()
         outline[axis] = at.clip(*systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf)))
-    return outline.assign(step=np.tile(np.arange(n_points), len(known)))
+    return outline.assign(step=np.tile(np.arange(_AROUND), len(known)))
 
 
 def _has_ellipse(systems: pd.DataFrame) -> pd.Series:
@@ -378,8 +381,8 @@ def _mono_note(mono: Estimate | None, plane: Frame) -> list[str]:
     return [f"R (dashed): {mono.n} texts written in the language, {around}{where}."]
 
 
-def _short_axes(plane: Frame, last: bool) -> Frame:
-    """One-line axis titles, with an arrow for the direction; only the last plane numbers its x axis."""
+def _short_axes(plane: Frame, last: bool) -> None:
+    """Set one-line axis titles, with an arrow for the direction; only the last plane numbers its x axis."""
     for k, (axis, room) in enumerate((("x", 40), ("y", 0))):
         plain, directed, _ = plane.titles[k].rpartition(", higher is ")
         text = f"{plain}) →" if directed else plane.titles[k]
@@ -389,7 +392,6 @@ def _short_axes(plane: Frame, last: bool) -> Frame:
         look = plane.channels[axis]["axis"]
         look.title, look.labels = (text if shown else None), shown
         look.titleFontSize = max(15, min(18, int((plane.size[k] + room) / 0.53 / len(text or "x"))))
-    return plane
 
 
 def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
@@ -409,3 +411,103 @@ def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
         base.mark_text(**look).encode(x=x, y=alt.value(-7), text="label:N"),
         title.encode(x=above, y=alt.value(-26), text="label:N"),
     ]
+
+
+def plot_gap(
+    table: pd.DataFrame,
+    *,
+    accuracy_title: str = "Accuracy gap at equal naturalness",
+    naturalness_title: str = "Naturalness gap at equal accuracy",
+    title: str = "",
+) -> alt.HConcatChart:
+    """Gap of each system to the oracle curve on both axes, the smallest accuracy gap on top.
+
+    Parameters
+    ----------
+    table : system, category, accuracy_gap, naturalness_gap, where known each with _low and _high;
+        nan where the curve has no point to compare with
+    accuracy_title, naturalness_title : with units
+    """
+    ends = [f"{gap}{end}" for gap in _GAPS for end in ("_low", "_high")]
+    rows = checked(table, ["category"], [*_GAPS, *ends]).sort_values(_GAPS[0], kind="stable")
+    checked(rows, [_GAPS[0] if rows[_GAPS[0]].notna().any() else _GAPS[1]])
+    titles = zip(_GAPS, (accuracy_title, naturalness_title), strict=True)
+    panels = [_gap_panel(rows, column, text) for column, text in titles]
+    values = rows[[*_GAPS]].to_numpy(dtype=float)
+    notes = ["Bars: 95 % intervals."] if {*ends} & {*rows} else []
+    notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
+    if np.isnan(values).any():
+        notes.append("A missing mark: there is no score, or no point of the curve to compare with.")
+    words = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, _GAPS)]
+    chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
+    return framed(chart, title, words, notes, width=2 * _GAP_SIZE[0] + 120)
+
+
+def _gap_panel(rows: pd.DataFrame, column: str, title: str) -> alt.LayerChart:
+    names: dict[str, Any] = {"labelFontSize": FONT, "labelLimit": 240, "labelPadding": 10}
+    axis = alt.Axis(**names, labels=column == _GAPS[0], ticks=False, grid=True)
+    y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=axis)
+    x = alt.X(f"{column}:Q", axis=axis_of(title, _GAP_SIZE[0], tickCount=4))
+    low, high = ends = [f"{column}_low", f"{column}_high"]
+    known = rows.dropna(subset=[column])
+    channels = {"x": x, "y": y}
+    layers = [system_marks(known, channels, [tip(column, title)], kinds=rows["category"])]
+    if {*ends} <= {*rows}:
+        bar = Layer(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
+        layers.insert(0, bar.encode(x=f"{low}:Q", x2=f"{high}:Q", y=y))
+    return alt.layer(*layers).properties(width=_GAP_SIZE[0], height=_GAP_SIZE[1] * len(rows))
+
+
+def plot_moves(
+    table: pd.DataFrame, *, movable: bool = False, title: str = "", size: Size = (500, 470)
+) -> alt.LayerChart:
+    """Systems by two negated penalties, each with a line from its start; (0, 0) is no errors.
+
+    Parameters
+    ----------
+    table : system, category, accuracy and naturalness ≤ 0, accuracy_start and naturalness_start ≤ 0
+    movable : every system has a ring and a label, in layers whose names begin with bx, a mark for
+        each system in the order of the table, for a script to move; else rings mark the Pareto set
+    size : (width, height) of the plane in pixels
+    """
+    systems = checked_systems(checked(table, _PENALTIES, _PENALTIES))
+    now, start = systems[_PENALTIES[:2]], systems[_PENALTIES[2:]]
+    worst = [float(-min(now[c].min(), start[f"{c}_start"].min())) or 1.0 for c in now]
+    across, up = ((-1.1 * one, 0.06 * one) for one in worst[::-1])
+    titles = [f"−MQM {of} (points per segment, higher is better)" for of in ("fluency", "accuracy")]
+    plane = Frame((across, up), size, (titles[0], titles[1]), title)
+    axes = plane.channels
+    best = pareto_mask(np.zeros(len(systems), dtype=int), *(now[c].round(9) for c in now))
+    moved = systems[(now.to_numpy() != start.to_numpy()).any(axis=1) | movable]
+    at = {"x": plane.on("x", "naturalness_start"), "y": plane.on("y", "accuracy_start")}
+    to = {"x2": alt.X2("naturalness:Q"), "y2": alt.Y2("accuracy:Q")}
+    layers = [plane.plus()]
+    if len(moved):
+        trace = Layer(moved, name="bxtrace").mark_rule(
+            color=QUIET, strokeWidth=2, strokeDash=[5, 3]
+        )
+        layers += [
+            trace.encode(**at, **to),
+            plane.rings(moved, "bxstart", stroke=QUIET, size=50).encode(**at),
+        ]
+    marks = system_marks(systems, axes, [*map(tip, _PENALTIES)], name="bxsystem")
+    layers += [plane.rings(systems[best | movable], "bxring"), marks]
+    if movable:
+        leader = Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
+        text = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle"}
+        halo = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoin": "round"}
+        layers.append(leader.encode(**axes, **to))
+        for name, more in (("bxhalo", halo), ("bxlabel", {})):
+            mark = Layer(systems, name=name).mark_text(**text, color="#000000", **more)
+            layers.append(mark.encode(**axes, text="system:N"))
+    else:
+        leaders, names, _ = label_layers(systems.assign(bold=best), plane, [])
+        layers = [*leaders, *layers, *names]
+    parts = []
+    for name, *values in systems[["system", *_PENALTIES]].itertuples(index=False):
+        texts = [f"{-v + 0.0:.4g}" for v in values]
+        here, there = ", ".join(texts[:2]), ", ".join(texts[2:])
+        parts.append(f"{name} ({here}{f'; at the start {there}' * (here != there)})")
+    words = [f"penalties on accuracy and fluency: {', '.join(parts)}"]
+    words.append("Ring: no other system beats it on both axes")
+    return plane.finished(layers, words, not_drawn(table, systems))

@@ -1,4 +1,4 @@
-"""Bits that a source saves: bars split into XMI and the rest (XMI Figure 3), and BLEU against XMI (Figure 2)."""
+"""Parts of a sum: XMI and the rest (XMI Figure 3, with BLEU in Figure 2), pieces, words of a text."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ _PARTS = {
 }
 _ORDERS = ("xmi", "h_lm", "h_mt", "bleu", "name", "given")
 _ENDS = ["xmi_low", "xmi_high", "h_lm_low", "h_lm_high"]
+_BETWEEN, _LINE, _HEAD = 4, 50, 34  # px between words, of a line of words, of the name of a text
+_BELOW, _ABOVE = "#E69F00", "#56B4E9"  # Okabe and Ito 2008; black on either has a contrast of 9:1
+_LINE_END = 760.0  # px
 _ALL = "all directions"
 _UNIT = "Bits per sentence"
 _WIDE = 560  # px
@@ -118,7 +121,6 @@ def plot_xmi_bars(
     table: pd.DataFrame,
     *,
     order: str = "xmi",
-    paired: bool = True,
     title: str = "",
 ) -> alt.LayerChart:
     """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
@@ -129,21 +131,17 @@ def plot_xmi_bars(
     ----------
     table : direction, h_lm, h_mt, xmi in bits; src and trg where names have another form than
         "en-fi"; optional xmi_low, xmi_high, h_lm_low, h_lm_high, bleu
-        From `xmi.xmi_table` or `xmi.published.published_table`.
+        From `xmi.xmi_table` or `xmi.published.published_table`. A direction is beside its reverse.
     order : "xmi", "bleu" (largest first), "h_lm", "h_mt" (smallest first), "name" or "given"; of
-        paired directions, by their mean
-    paired : draw a direction beside its reverse
+        a direction and its reverse, by their mean
 
     Raises
     ------
     DataError for infinite numbers, and for an XMI that is not H_LM − H_MT within rounding.
     """
-    rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"), paired)
+    rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"))
     layers, high, digits = _bars(rows, (560, 21))
-    notes = [*_notes(rows), *not_drawn(table, rows, name="direction")]
-    words = [f"{_UNIT}, H_LM = XMI + H_MT", *_words(rows, digits)]
-    look: dict[str, Any] = {"size": (560, high), "width": 760}
-    return framed(alt.layer(*layers), title, words, notes, view={"stroke": None}, **look)
+    return _of_bars(alt.layer(*layers), title, table, rows, digits, (560, high))
 
 
 def plot_direction(
@@ -181,10 +179,7 @@ def plot_direction(
         for layer in layers
     ]
     chart = alt.layer(*layers).add_params(chosen)
-    notes = [*_notes(rows), *not_drawn(table, rows, name="direction")]
-    words = [f"{_UNIT}, H_LM = XMI + H_MT", *_words(rows, digits)]
-    look: dict[str, Any] = {"size": (420, high), "width": 620}
-    return framed(chart, title, words, notes, view={"stroke": None}, **look)
+    return _of_bars(chart, title, table, rows, digits, (420, high))
 
 
 def plot_pieces(
@@ -250,14 +245,12 @@ def _fits(text: str, length: float, per_bit: float) -> bool:
     return length * per_bit >= width(text) + 8
 
 
-def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
+def _ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
     """Rows from top to bottom, with place, the top of the bar in heights of a row."""
-    group = rows["direction"]
-    if paired:
-        both = zip(rows["direction"], rows["reverse"], strict=True)
-        group = pd.Series([min(name, back) if back else name for name, back in both], rows.index)
+    both = zip(rows["direction"], rows["reverse"], strict=True)
+    group = pd.Series([min(name, back) if back else name for name, back in both], rows.index)
     if order == "name":
-        key = rows["other"].map(language_label) if paired else rows["label"]
+        key = rows["other"].map(language_label)
     else:
         given = pd.Series(np.arange(len(rows)), rows.index)
         key = given if order == "given" else checked(rows, [order], name="direction")[order]
@@ -266,7 +259,7 @@ def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
     frame = rows.assign(key=key, group=group, into=rows["side"].str.startswith("into"))
     frame = frame.sort_values(["key", "group", "into"], kind="stable").reset_index(drop=True)
     new = frame["group"].ne(frame["group"].shift()).cumsum() - 1
-    gap = 0.4 if paired and frame["group"].duplicated().any() else 0.0
+    gap = 0.4 if frame["group"].duplicated().any() else 0.0
     return frame.assign(place=np.arange(len(frame)) + gap * new)
 
 
@@ -344,25 +337,25 @@ def _text(frame: pd.DataFrame, name: str, x: alt.X, y: alt.Y, **look: Any) -> al
     return mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None))
 
 
-def _notes(rows: pd.DataFrame) -> list[str]:
+def _of_bars(
+    chart: Any, title: str, table: pd.DataFrame, rows: pd.DataFrame, digits: int, size: Any
+) -> Any:
+    """Chart of bars with title, notes and all numbers in words."""
     pairs = (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)"))
     known = [text for end, text in pairs if end in rows]
     notes = [f"Thin lines: 95 % intervals of {' and of '.join(known)}."] if known else []
-    worse = (
-        "Left of 0: the translation model needs more bits than the language model; the tick "
-        "marks H_LM."
-    )
-    return notes + [worse] * bool((rows["xmi"] < 0).any())
-
-
-def _words(rows: pd.DataFrame, digits: int) -> list[str]:
-    words = []
+    if (rows["xmi"] < 0).any():
+        more = "the translation model needs more bits than the language model; the tick marks H_LM."
+        notes.append(f"Left of 0: {more}")
+    notes += not_drawn(table, rows, name="direction")
+    words = [f"{_UNIT}, H_LM = XMI + H_MT"]
     for side, own in rows.groupby("side", sort=True):
         numbers = own[["h_lm", "xmi", "h_mt"]].map(lambda v: number(v, digits)).to_numpy()
         both = zip(own["label"], numbers, strict=True)
         texts = [f"{label} {whole} = {xmi} + {rest}" for label, (whole, xmi, rest) in both]
         words.append(("" if side == _ALL else f"{side}: ") + ", ".join(texts))
-    return words
+    look: dict[str, Any] = {"size": size, "width": size[0] + 200}
+    return framed(chart, title, words, notes, view={"stroke": None}, **look)
 
 
 def plot_xmi_bleu(
@@ -391,7 +384,7 @@ def plot_xmi_bleu(
     known = {"xmi_low", "xmi_high"} <= {*rows}
     sure = rows.dropna(subset=["xmi_low", "xmi_high"]) if known else rows[:0]
     extent = [rows["x"], *(sure[c] for c in ("xmi_low", "xmi_high") if known)]
-    plane = Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=(680, 500))
+    plane = Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=(680, 500), title=title)
     layers, paths = [], []
     for k, name in enumerate(told.values()):
         own, rule = (frame[frame["series"] == name] for frame in (rows, sure))
@@ -421,11 +414,8 @@ def plot_xmi_bleu(
         own = rows[rows["side"] == side][["direction", "x", "y"]].itertuples(index=False)
         words.append(f"{text}: " + ", ".join(f"{d} ({x:.4g}, {y:.4g})" for d, x, y in own))
     words += [f"without a label for want of space: {', '.join(lost)}"] if lost else []
-    chart, notes = (
-        alt.layer(*layers, points, *leaders, *texts),
-        not_drawn(table, rows, name="direction"),
-    )
-    return framed(chart, title, words, notes, size=plane.size)
+    notes = not_drawn(table, rows, name="direction")
+    return plane.finished([*layers, points, *leaders, *texts], words, notes)
 
 
 def _told(side: str, rows: pd.DataFrame) -> str:
@@ -435,3 +425,62 @@ def _told(side: str, rows: pd.DataFrame) -> str:
     low, high = map(float, correlation_interval(r, n))
     interval = f" ({number(low, 2)} to {number(high, 2)})" if np.isfinite(low) else ""
     return f"{side}: " + f"r = {number(r, 2)}{interval}, " * bool(np.isfinite(r)) + f"n = {n}"
+
+
+def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
+    """Texts with their scores, and each word on the colour of its part: blue above 0, orange below.
+
+    Parameters
+    ----------
+    words : text, token, value; a row per token in reading order, as from `naturalness.critic.explain`
+        The values of a text sum to its score; the token "" is common to all texts.
+    """
+    rows = checked(words, ["token", "value"], ["value"], name="text").astype({"text": str})
+    rows["shown"] = rows["token"].astype(str).replace("", "(every text)")
+    rows["number"] = [_with_sign(value) for value in rows["value"]]
+    left, top, before, boxes = 0.0, -float(_LINE + _BETWEEN), None, []
+    for row in rows.itertuples():
+        wide = max(width(row.shown), width(row.number)) + 16
+        if row.text != before:
+            left, top, before = 0.0, top + _LINE + _BETWEEN + _HEAD, row.text
+        elif left + wide > _LINE_END and left:
+            left, top = 0.0, top + _LINE + _BETWEEN
+        boxes.append((left, left + wide, top, top + _LINE - 4, left + wide / 2, top + 12, top + 33))
+        left += wide + _BETWEEN
+    columns = ["left", "right", "top", "bottom", "middle", "at", "below"]
+    rows[columns] = np.array(boxes)
+    heads = (
+        rows.groupby("text", sort=False)
+        .agg(value=("value", "sum"), top=("top", "min"))
+        .reset_index()
+    )
+    heads["label"] = heads["text"] + ": " + heads["value"].map(_with_sign) + " nats"
+    heads = heads.assign(left=0.0, at=heads["top"] - _HEAD / 2)
+    across, down = [0, max(_LINE_END, rows["right"].max())], [float(rows["top"].max()) + _LINE, 0]
+    scales = [alt.Scale(domain=d, nice=False, zero=False) for d in (across, down)]
+    x, middle = (alt.X(f"{c}:Q", axis=None, scale=scales[0]) for c in ("left", "middle"))
+    y, at, low = (alt.Y(f"{c}:Q", axis=None, scale=scales[1]) for c in ("top", "at", "below"))
+    most = float(rows["value"].abs().max()) or 1.0
+    scale = alt.Scale(domain=[-most, 0, most], range=[_BELOW, "#FFFFFF", _ABOVE], interpolate="rgb")
+    tips: list[Any] = ["text:N", "token:N", alt.Tooltip("value:Q", format="+.3f")]
+    look: dict[str, Any] = {"fontSize": FONT, "baseline": "middle"}
+    base, fill = Layer(rows), alt.Fill("value:Q", scale=scale, legend=None)
+    box = base.mark_rect(stroke="#BBBBBB", strokeWidth=1)
+    head = Layer(heads).mark_text(**look, align="left", fontWeight="bold")
+    chart = alt.layer(
+        box.encode(x=x, x2="right:Q", y=y, y2="bottom:Q", fill=fill, tooltip=tips),
+        base.mark_text(**look).encode(x=middle, y=at, text="shown:N"),
+        base.mark_text(**look, color="#333333").encode(x=middle, y=low, text="number:N"),
+        head.encode(x=x, y=at, text="label:N"),
+    )
+    notes = ["Below each word its nats: + and blue raise the score, − and orange lower it."]
+    parts = []
+    for label, (_, own) in zip(heads["label"], rows.groupby("text", sort=False), strict=True):
+        both = zip(own["shown"], own["number"], strict=True)
+        parts.append(f"{label}: " + ", ".join(f"{shown} {text}" for shown, text in both))
+    return framed(chart, title, parts, notes, size=(across[1], down[0]), view={"stroke": None})
+
+
+def _with_sign(value: float) -> str:
+    text = number(value, 2)
+    return text if text.startswith("−") or text == "0.00" else f"+{text}"

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..bootstrap import cluster_sums, effective, few_clusters, resamples, score_intervals, student
+from ..bootstrap import Resamples, cluster_sums, effective, few_clusters, score_intervals, student
 from ..data.io import read_table
 from ..data.text_ratings import TextRatings, load_ratings, ratings_beside
 from ..errors import DataError
@@ -219,7 +219,7 @@ def agreement(
     ends: dict[str, Any] = {}
     note = few_clusters(n_segments, "segments")
     if n_segments > 1 and alpha < 1:
-        times = resamples(segment, n_draws, rng)
+        times = Resamples(segment, n_draws, rng)
         n = _counts(wide.to_numpy(), SCALE)
         pairs = n[:, :, None] * n[:, None, :] - n[:, :, None] * np.eye(len(SCALE))
         pairs /= (n.sum(1) - 1)[:, None, None]

@@ -21,7 +21,7 @@ from ..data.languages import NAMES
 from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
 from ..provenance import from_template
-from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
+from ..widgets.base import Widget, html_lang
 
 CRITERIA = {  # what 1 and what 5 mean
     "accuracy": (
@@ -188,12 +188,12 @@ def rating_sheet(
         "alone": _alone(sheet, rng),
         "blind": "fluency",
     }
-    widget = _RatingSheet(**_blank(data), **without_kernel())
+    widget = _RatingSheet.of(data=data, **_unrated(data))
     widget.sheet = sheet
     return widget
 
 
-class _RatingSheet(Widget):
+class _RatingSheet(Widget, files="rating_sheet.js rating_sheet.css"):
     """The widget that `rating_sheet` makes.
 
     Attributes
@@ -210,8 +210,6 @@ class _RatingSheet(Widget):
         Whether a page with sources was reached; fluency is closed from then on.
     """
 
-    _esm = module("rating_sheet.js")
-    _css = styles("rating_sheet.css")
     noun = "rating sheet"
     sheet: Sheet
     rater = traitlets.Unicode("").tag(sync=True)
@@ -227,9 +225,9 @@ class _RatingSheet(Widget):
             raise DataError(f"ratings: got {given!r:.60}, expected {n} of 1 to 5 or None.")
         return given
 
-    def fragment(self) -> str:
-        """HTML of the empty sheet: an exported page does not show who rated."""
-        return super(_RatingSheet, _RatingSheet(**_blank(self.data), **detached())).fragment()
+    def blank(self) -> dict[str, Any]:
+        """An exported page does not show who rated."""
+        return _unrated(self.data) | {"rater": "", "place": 0, "sources_shown": False}
 
     def __repr__(self) -> str:
         rated = sum(rating is not None for rating in self.ratings)
@@ -254,6 +252,6 @@ def _asked(data: dict[str, Any]) -> int:
     return sum(len(one["texts"]) * len(data["criteria"]) for one in data.get("segments", ()))
 
 
-def _blank(data: dict[str, Any]) -> dict[str, Any]:
-    """The traits of a sheet before the first rating."""
-    return {"data": data, "ratings": [None] * _asked(data), "seconds": [None] * _asked(data)}
+def _unrated(data: dict[str, Any]) -> dict[str, Any]:
+    """Ratings and seconds before the first rating."""
+    return {"ratings": [None] * _asked(data), "seconds": [None] * _asked(data)}

@@ -108,9 +108,8 @@ def _parser(only: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--debug", action="store_true", help="print the traceback of an error")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, purpose in COMMANDS.items():
-        one = commands.add_parser(
-            name, help=purpose, description=f"{purpose}.".capitalize(), formatter_class=form
-        )
+        full = f"{purpose[0].upper()}{purpose[1:]}."
+        one = commands.add_parser(name, help=purpose, description=full, formatter_class=form)
         if only in (None, name):
             module = _module(name)
             module.options(one)

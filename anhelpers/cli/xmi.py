@@ -55,7 +55,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, measure, write a row each for h_lm, h_mt and xmi."""
-    from ..xmi import xmi_rows
 
     request = _Request(**{name: getattr(args, name) for name in _Request.__dataclass_fields__})
     files = [Path(name).is_file() for name in (request.mt, request.lm)]
@@ -63,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
         raise DataError("--mt and --lm: got a file and a model, expected two of one kind.")
     found = _from_files(request) if all(files) else _from_models(request)
     shared.print_notes(found.notes)
-    shared.write_table(xmi_rows(request.language_pair or "unnamed", found), args.output)
+    shared.write_table(found.rows(request.language_pair or "unnamed"), args.output)
 
 
 def _how(request: _Request, docs: tuple[str, ...] | None) -> dict[str, Any]:

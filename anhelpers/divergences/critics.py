@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from .. import checks
 from ..bootstrap import few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
-from .samples import TAIL, along_a_line, resampled
+from .samples import TAIL, _resampled, along_a_line
 
 
 def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None) -> float:
@@ -133,10 +132,11 @@ def sample_critic_distance(
     >>> found.value, round(found.se, 4)  # √(1/3 + 1/3)
     (1.0, 0.8165)
     """
-    power, fx, fy = _power(power), *_scores(fx, fy)
+    power, fx = _power(power), checks.finite("fx", np.atleast_2d(fx), (None, None))
+    fy = checks.finite("fy", np.atleast_2d(fy), (len(fx), None))
     gaps, (k, n), m = fx.mean(1) - fy.mean(1), fx.shape, fy.shape[1]
-    if sampled and k < 2:
-        raise DataError("got 1 drawn critic, expected at least 2. Use sampled=False if it is all.")
+    checks.whole("number of texts of a side", min(n, m), 2)
+    checks.whole("number of drawn critics", k, 2 if sampled else 1)
     value = power_mean(gaps, power)
     pull = _pull(gaps, value, power)
     variance = (pull @ fx).var(ddof=1) / n + (pull @ fy).var(ddof=1) / m
@@ -154,7 +154,7 @@ def sample_critic_distance(
     facts["signature"] += f"|bootstrap:{n_draws}"
     facts["caution"] = few_clusters(*min((n, "texts"), (m, "texts"), *[(k, "critics")] * sampled))
     # each critic keeps the noise of its own texts
-    (of_x, _), (of_y, _) = (resampled(size, None, n_draws, rng) for size in (n, m))
+    (of_x, _), (of_y, _) = (_resampled(size, None, n_draws, rng) for size in (n, m))
     draw = rng.integers(0, k, (n_draws, k)) if sampled else None
 
     def norm(gaps: np.ndarray) -> np.ndarray:
@@ -195,14 +195,9 @@ def classification_risk(
 
 
 def risk_chain(
-    q: ArrayLike,
-    r: ArrayLike,
-    critics: ArrayLike,
-    *,
-    weights: ArrayLike | None = None,
-    powers: Sequence[float] = (1, 2, math.inf),
+    q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, weights: ArrayLike | None = None
 ) -> dict[str, float]:
-    """-D_∞ ≤ ... ≤ -D_2 ≤ -D_1 ≤ R: bounds of the risk of critics as classifiers.
+    """-D_∞ ≤ -D_2 ≤ -D_1 ≤ R: bounds of the risk of critics as classifiers.
 
     -D_1 is the risk if each critic may change its sign, -D_∞ that of the best critic if it may. If the critics include
     their negatives, -D_∞ is the best risk of all.
@@ -211,12 +206,10 @@ def risk_chain(
     ----------
     q, r, critics, weights : array_like
         As in `critic_distance`.
-    powers : sequence
-        Each p in [1, ∞]; below 1 the order of the theorem does not hold.
 
     Returns
     -------
-    dict from "-D_inf", ..., "-D_1", "R" to non-decreasing numbers.
+    dict from "-D_inf", "-D_2", "-D_1", "R" to non-decreasing numbers; below p = 1 the order does not hold.
 
     References
     ----------
@@ -225,10 +218,8 @@ def risk_chain(
     >>> risk_chain([0.5, 0.5], [1, 0], [[0, 4], [0, -2]])
     {'-D_inf': -2.0, '-D_2': -1.58..., '-D_1': -1.5, 'R': 0.5}
     """
-    if not all(p >= 1 for p in powers):
-        raise DataError(f"got powers {powers}, expected at least 1: below, -D_p is above -D_1.")
     gaps = critic_gaps(q, r, critics)
-    chain = {f"-D_{p:g}": -power_mean(gaps, p, weights) for p in sorted(powers, reverse=True)}
+    chain = {f"-D_{p:g}": -power_mean(gaps, p, weights) for p in (math.inf, 2, 1)}
     return chain | {"R": classification_risk(q, r, critics, weights=weights)}
 
 
@@ -253,10 +244,3 @@ def _power(power: float) -> float:
     if not power > 0:
         raise DataError(f"got power {power}, expected above 0: 1 is the mean, inf the largest.")
     return float(power)
-
-
-def _scores(fx: ArrayLike, fy: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    fx, fy = (np.atleast_2d(np.asarray(f, dtype=np.float64)) for f in (fx, fy))
-    if fx.ndim != 2 or fy.ndim != 2 or len(fx) != len(fy) or min(fx.shape[1], fy.shape[1]) < 2:
-        raise DataError(f"scores must be (K, N) and (K, M), N, M ≥ 2; got {fx.shape}, {fy.shape}.")
-    return checks.finite("fx", fx, fx.shape), checks.finite("fy", fy, fy.shape)

@@ -11,24 +11,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import pdist
 
 from .. import checks
 from .._numba import compiled, cores
 from ..errors import DataError
 from ..estimate import Estimate
-from .samples import PairSums, pair_noise, spread_rows
+from .samples import _pair_noise, _PairSums, _spread_rows
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A similarity of two points of R^d, made by `rbf`, `laplace` or `linear`.
+class _Kernel:
+    """A similarity of two points of R^d, made by `rbf` or `linear`.
 
     Parameters
     ----------
     name : str
-        "rbf", exp(-|x - y|² / (2 b²)) with the Euclidean norm; "laplace", exp(-|x - y| / b) with the L1 norm; "linear",
-        x · y.
+        "rbf", exp(-|x - y|² / (2 b²)) with the Euclidean norm; "linear", x · y.
     bandwidth : float
         b > 0 in the unit of the points; nan for the linear kernel.
     """
@@ -37,7 +36,6 @@ class Kernel:
     bandwidth: float = float("nan")
 
     def __post_init__(self) -> None:
-        checks.one_of(self.name, ("laplace", "linear", "rbf"), "kernel")
         if self.name != "linear" and not 0 < self.bandwidth < np.inf:
             raise DataError(f"got bandwidth {self.bandwidth}, expected a finite number above 0.")
 
@@ -58,8 +56,6 @@ class Kernel:
         x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
         if self.name == "linear":
             return x @ y.T
-        if self.name == "laplace":
-            return np.exp(cdist(x, y, "cityblock") / -self.bandwidth)
         return _rbf(x, y, self.bandwidth)
 
 
@@ -87,19 +83,14 @@ def _rbf(x: np.ndarray, y: np.ndarray, bandwidth: float) -> np.ndarray:
     return np.exp(out, out=out)
 
 
-def rbf(bandwidth: float) -> Kernel:
+def rbf(bandwidth: float) -> _Kernel:
     """The Gaussian kernel exp(-|x - y|² / (2 b²)), Euclidean norm."""
-    return Kernel("rbf", float(bandwidth))
+    return _Kernel("rbf", float(bandwidth))
 
 
-def laplace(bandwidth: float) -> Kernel:
-    """The Laplace kernel exp(-|x - y| / b), L1 norm: the sum of the absolute differences."""
-    return Kernel("laplace", float(bandwidth))
-
-
-def linear() -> Kernel:
+def linear() -> _Kernel:
     """The linear kernel x · y: its MMD is the distance of the two mean vectors."""
-    return Kernel("linear")
+    return _Kernel("linear")
 
 
 def median_bandwidth(
@@ -158,7 +149,7 @@ class _Tile(NamedTuple):
 _MakeTile = Callable[[slice, slice, bool], _Tile]
 
 
-def _scaled_for(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _scaled_for(kernel: _Kernel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Float32 points shifted by their mean and scaled, so that rbf(x, y) = 2^(-|x - y|²/2); others as given."""
     if not _is_fast(kernel, x):
         return x, y
@@ -168,7 +159,7 @@ def _scaled_for(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarra
     return (x - middle) * scale, (y - middle) * scale
 
 
-def _tiles(kernel: Kernel, x: np.ndarray, y: np.ndarray | None, block: int) -> Iterator[_Tile]:
+def _tiles(kernel: _Kernel, x: np.ndarray, y: np.ndarray | None, block: int) -> Iterator[_Tile]:
     """Every pair of a point of x and of y in one tile; without y, every pair of two different points of x once.
 
     rbf in float32 is computed as such, with sums in float64; everything else in float64.
@@ -181,11 +172,11 @@ def _tiles(kernel: Kernel, x: np.ndarray, y: np.ndarray | None, block: int) -> I
                 yield make(slice(i, i + block), slice(j, j + block), y is None and i == j)
 
 
-def _is_fast(kernel: Kernel, x: np.ndarray) -> bool:
+def _is_fast(kernel: _Kernel, x: np.ndarray) -> bool:
     return kernel.name == "rbf" and x.dtype == np.float32
 
 
-def _float64(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> _MakeTile:
+def _float64(kernel: _Kernel, x: np.ndarray, y: np.ndarray) -> _MakeTile:
     def make(rows: slice, cols: slice, diagonal: bool) -> _Tile:
         matrix = kernel.matrix(x[rows], y[cols])
         matrix = np.triu(matrix, 1) if diagonal else matrix
@@ -254,7 +245,7 @@ _FEATURES = 4096  # columns of sparse rows that are summed for all permutations 
 
 
 @dataclass(frozen=True)
-class PermutationTest:
+class _PermutationTest:
     """Test of MMD² against random assignments of the labels "system" and "reference".
 
     Parameters
@@ -275,7 +266,7 @@ class PermutationTest:
     null: np.ndarray = field(repr=False)
 
 
-def mmd2(x: np.ndarray, y: np.ndarray, kernel: Kernel, *, block: int = BLOCK) -> Estimate:
+def mmd2(x: np.ndarray, y: np.ndarray, kernel: _Kernel, *, block: int = BLOCK) -> Estimate:
     """MMD²: similarity within two samples minus twice that between them, no point with itself.
 
     Parameters
@@ -309,18 +300,18 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: Kernel, *, block: int = BLOCK) ->
     x, y = _scaled_for(kernel, x, y)
     pairs = ((x, None), (y, None), (x, y))
     (xx, _), (yy, _), (xy, yx) = (_kernel_sums(kernel, a, b, block) for a, b in pairs)
-    return _estimate(PairSums(xx, yy, xy, yx, noise), kernel, x)
+    return _estimate(_PairSums(xx, yy, xy, yx, noise), kernel, x)
 
 
 def permutation_test(
     x: np.ndarray,
     y: np.ndarray,
-    kernel: Kernel,
+    kernel: _Kernel,
     rng: np.random.Generator,
     n_permutations: int = 500,
     *,
     block: int = BLOCK,
-) -> PermutationTest:
+) -> _PermutationTest:
     """Permutation test of equal distributions: MMD² among its values under random labels.
 
     All labellings take one pass over the kernel matrix of the pooled sample, as one product per tile.
@@ -356,10 +347,10 @@ def permutation_test(
     value, size = _from_forms(np.concatenate([sums.xx + sums.xy, sums.yy + sums.yx]), forms, labels)
     tie = (1e-9 if x.dtype == np.float32 else 1e-12) * size  # rounding of equal values
     p = (1 + int((value[1:] >= value[0] - tie).sum())) / (1 + n_permutations)
-    return PermutationTest(replace(_estimate(sums, kernel, x), p=p), p, n_permutations, value[1:])
+    return _PermutationTest(replace(_estimate(sums, kernel, x), p=p), p, n_permutations, value[1:])
 
 
-def _samples(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
+def _samples(x: np.ndarray, y: np.ndarray, kernel: _Kernel) -> tuple[np.ndarray, np.ndarray]:
     """Both as (n, d) float arrays of one dtype, or both as float64 rows of scipy.sparse."""
     x, y = _points(x, y, kernel.name, least=2)
     if not sparse.issparse(x):
@@ -371,17 +362,17 @@ def _samples(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, 
     return x, y
 
 
-def _estimate(sums: PairSums, kernel: Kernel, x: np.ndarray) -> Estimate:
+def _estimate(sums: _PairSums, kernel: _Kernel, x: np.ndarray) -> Estimate:
     return sums.estimate("MMD²", f"{kernel.signature}|U-statistic|{x.dtype}")
 
 
-def _noise(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-    a, b = x[spread_rows(x.shape[0])], y[spread_rows(y.shape[0])]
-    return pair_noise(kernel.matrix(a, a), kernel.matrix(b, b), kernel.matrix(a, b))
+def _noise(kernel: _Kernel, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+    a, b = x[_spread_rows(x.shape[0])], y[_spread_rows(y.shape[0])]
+    return _pair_noise(kernel.matrix(a, a), kernel.matrix(b, b), kernel.matrix(a, b))
 
 
 def _kernel_sums(
-    kernel: Kernel,
+    kernel: _Kernel,
     x: np.ndarray,
     y: np.ndarray | None,
     block: int,
@@ -397,11 +388,11 @@ def _kernel_sums(
     return rows, cols
 
 
-def _linear_sums(x: np.ndarray, y: np.ndarray) -> PairSums:
+def _linear_sums(x: np.ndarray, y: np.ndarray) -> _PairSums:
     """Σ_{j≠i} x_i·x_j = x_i·Σx - |x_i|², and so on."""
     sx, sy = np.asarray(x.sum(0)).ravel(), np.asarray(y.sum(0)).ravel()
     within = x @ sx - _squares(x), y @ sy - _squares(y)
-    return PairSums(*within, x @ sy, y @ sx, _noise(linear(), x, y))
+    return _PairSums(*within, x @ sy, y @ sx, _noise(linear(), x, y))
 
 
 def _squares(x: Any) -> np.ndarray:
@@ -418,8 +409,8 @@ def _labels(n: int, m: int, n_permutations: int, rng: np.random.Generator) -> np
 
 
 def _tiled_forms(
-    kernel: Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray, block: int
-) -> tuple[PairSums, np.ndarray]:
+    kernel: _Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray, block: int
+) -> tuple[_PairSums, np.ndarray]:
     """The sums of `mmd2`, and (1 + B,) eᵀKe of every label e, with K the kernel matrix without its diagonal."""
     noise = _noise(kernel, x, y)
     x, y = _scaled_for(kernel, x, y)
@@ -435,10 +426,10 @@ def _tiled_forms(
         _kernel_sums(kernel, a, b, block, partial(add, rows=rows, cols=cols))
         for a, b, rows, cols in parts
     )
-    return PairSums(xx, yy, xy, yx, noise), forms
+    return _PairSums(xx, yy, xy, yx, noise), forms
 
 
-def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[PairSums, np.ndarray]:
+def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[_PairSums, np.ndarray]:
     """The same for the linear kernel, a few features at a time: eᵀKe = |Σ e_i z_i|² - Σ e_i² |z_i|²."""
     z = sparse.vstack([x, y], format="csc") if sparse.issparse(x) else np.concatenate([x, y])
     labels, squares = labels.astype(np.float64), _squares(z)

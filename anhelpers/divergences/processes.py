@@ -16,17 +16,14 @@ from ..bootstrap import student
 from ..errors import DataError
 from ..estimate import Estimate
 from .critics import power_mean, power_mean_se
-from .samples import PairSums, pair_noise, spread_rows
+from .samples import _pair_noise, _PairSums, _spread_rows
 
 _SADDLE = 30.0  # above this p or |μ|/σ the power's kink at 0 has no weight, and sums over a grid are exact
 _CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit
-_FAR, _NEAR = (
-    40.0,
-    1e-300,
-)  # beyond: Φ is 0 or 1 in float64; within: as good as 0, for the slope is below 0.4
+# beyond: Φ is 0 or 1 in float64; within: as good as 0, for the slope is below 0.4
+_FAR, _NEAR = 40.0, 1e-300
 _CELLS = 1 << 16  # pairs at a time, so that intermediate results stay in the processor's cache
 _LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
-_LARGEST = 700.0  # e to this is a little below the most that float64 holds
 _DIAGONAL = 64  # texts at a time if only k(x, x) is needed of a kernel that returns whole matrices
 _BLOCK = 1024  # texts on a side of a block of pairs: 8 MiB a matrix of float64
 
@@ -110,63 +107,12 @@ def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> np.ndarr
     >>> round(float(bivariate_normal_cdf(0, 0, 0.5)), 12)  # 1/4 + arcsin(1/2) / 2π = 1/3
     0.333333333333
     """
+    # Φ₂ = (Φ(h) + Φ(k)) / 2 - T(h, a) - T(k, b) - [h and k on different sides of 0] / 2, kept in its bounds.
+    # A 0 counts as positive: the limit from above.
     h, k, rho = (np.asarray(v, dtype=np.float64) for v in (h, k, rho))
-    if np.isnan(h).any() or np.isnan(k).any():
-        raise DataError("h or k contains nan. Leave those pairs out.")
-    _correlations(rho)
-    return _owen(h, k, rho, ndtr(h), ndtr(k))
-
-
-def probit_second_moment(
-    mx: ArrayLike, kxx: ArrayLike, my: ArrayLike, kyy: ArrayLike, kxy: ArrayLike
-) -> np.ndarray:
-    """(N, M) C(x, y) = E[f(x) f(y)] in [0, 1] of critics f = Φ(g) of a Gaussian process g.
-
-    Parameters
-    ----------
-    mx, my : array_like
-        (N,), (M,) means of g at x and at y.
-    kxx, kyy : array_like
-        (N,), (M,) variances there, ≥ 0.
-    kxy : array_like
-        (N, M) covariances, for equal texts the variance; at most √(kxx kyy) in size.
-
-    References
-    ----------
-    Flamich et al. 2025, eq. 60.
-
-    >>> probit_second_moment([0.0], [1.0], [0.0], [1.0], [[1.0]])  # E[Φ(g)²] = 1/3: Φ(g) is uniform
-    array([[0.33333333]])
-    """
-    mx, kxx, my, kyy, kxy = (np.asarray(v, dtype=np.float64) for v in (mx, kxx, my, kyy, kxy))
-    if kxy.ndim != 2 or (mx.shape + my.shape, kxx.shape + kyy.shape) != (kxy.shape,) * 2:
-        raise DataError(f"got shapes {mx.shape}, {my.shape}, {kxy.shape}: not (N,), (M,), (N, M).")
-    if not np.isfinite([*mx, *my, *kxx, *kyy]).all() or min([*kxx, *kyy], default=0) < 0:
-        raise DataError("means must be finite, variances finite and ≥ 0. Check the diagonal.")
-    sx, sy = np.sqrt(1 + kxx), np.sqrt(1 + kyy)
-    h, k, out = mx / sx, my / sy, np.empty(kxy.shape)
-    below_h, below_k, step = ndtr(h), ndtr(k), max(1, _CELLS // max(1, len(my)))
-    for i in range(0, len(mx), step):
-        at = slice(i, i + step)
-        rho = kxy[at] / (sx[at, None] * sy)
-        _correlations(rho)
-        out[at] = _owen(h[at, None], k, rho, below_h[at, None], below_k)
-    return out
-
-
-def _correlations(rho: np.ndarray) -> None:
-    good = np.abs(rho) <= 1
-    if not good.all():
+    if not (good := np.abs(rho) <= 1).all():
         raise DataError(f"got correlation {rho[~good].flat[0]}: the kernel is not positive.")
-
-
-def _owen(
-    h: np.ndarray, k: np.ndarray, rho: np.ndarray, below_h: np.ndarray, below_k: np.ndarray
-) -> np.ndarray:
-    """Φ₂(h, k; ρ) = (Φ(h) + Φ(k)) / 2 - T(h, a) - T(k, b) - [h and k on different sides of 0] / 2, kept in its bounds.
-
-    A 0 counts as positive: the limit from above. Infinities and numbers next to 0 are replaced by their limits.
-    """
+    below_h, below_k = ndtr(h), ndtr(k)
     h, k = (np.where(np.abs(v) < _NEAR, 0.0, np.clip(v, -_FAR, _FAR)) for v in (h, k))
     slope = np.sqrt((1 - rho) * (1 + rho))
     tails = owens_t(h, _leg(h, k, rho, slope)) + owens_t(k, _leg(k, h, rho, slope))
@@ -204,8 +150,6 @@ class CriticProcess:
 
     def __post_init__(self) -> None:
         checks.one_of(self.link, _LINKS, "link of a critic process")
-        if callable(self.mean) != callable(self.cov):
-            raise DataError("mean and cov must both be arrays, or both functions of texts.")
         if self.finite:
             m = checks.finite("mean", self.mean)
             object.__setattr__(self, "mean", m)
@@ -220,37 +164,25 @@ class CriticProcess:
         """(N,) m(x)."""
         if self.finite:
             return self.mean[self._seen(x)]
-        return np.asarray(self.mean(x), dtype=np.float64)
+        return checks.finite("mean", self.mean(x), (len(x),))
 
     def cov_at(self, x: Sequence | np.ndarray, y: Sequence | np.ndarray) -> np.ndarray:
         """(N, M) k(x, y)."""
         if self.finite:
             return self.cov[np.ix_(self._seen(x), self._seen(y))]
-        return np.asarray(self.cov(x, y), dtype=np.float64)
+        return checks.finite("cov", self.cov(x, y), (len(x), len(y)))
 
     def variance_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) k(x, x)."""
         blocks = (x[i : i + _DIAGONAL] for i in range(0, len(x), _DIAGONAL))
-        parts = (np.diagonal(self.cov_at(block, block)) for block in blocks)
-        return np.concatenate([np.empty(0), *parts])
+        found = np.concatenate([np.diagonal(self.cov_at(block, block)) for block in blocks])
+        if (found < 0).any():
+            raise DataError(f"got variance {found.min()}: the kernel is not positive.")
+        return found
 
     def _seen(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) outcomes of the finite space."""
         return checks.segment_ids(np.asarray(x), len(self.mean))
-
-
-def first_moment(process: CriticProcess, x: Sequence | None = None) -> np.ndarray:
-    """(N,) E f(x), the mean score of texts over the critics; of all outcomes if x is not given.
-
-    References
-    ----------
-    Flamich et al. 2025, eq. 53 (log-GP); E Φ(g) = Φ(m / √(1 + k)) (probit).
-    """
-    x = _outcomes(process) if x is None else x
-    m, v = process.mean_at(x), process.variance_at(x)
-    if process.link == "probit":
-        return ndtr(m / np.sqrt(1 + v))
-    return np.exp(m + v / 2) if process.link == "exp" else m
 
 
 def second_moment(
@@ -278,33 +210,25 @@ def _side(process: CriticProcess, x: Sequence | np.ndarray) -> tuple:
 def _pair_moment(process: CriticProcess, x: tuple, y: tuple) -> np.ndarray:
     """(N, M) C of two sides."""
     (x, mx, vx), (y, my, vy), k = x, y, process.cov_at(x[0], y[0])
-    if process.link == "probit":
-        return probit_second_moment(mx, vx, my, vy, k)
     if process.link == "identity":
         return k + mx[:, None] * my
-    log = (mx + vx / 2)[:, None] + (my + vy / 2) + k
-    if log.max(initial=0) > _LARGEST:
-        raise DataError(f"E f(x) f(y) = e^{log.max():.4g} overflows. Scale the process down.")
-    return np.exp(log)
+    if process.link == "exp":
+        with np.errstate(over="ignore"):
+            return checks.finite(
+                "E f(x) f(y)", np.exp((mx + vx / 2)[:, None] + my + vy / 2 + k), k.shape
+            )
+    sx, sy, step = np.sqrt(1 + vx), np.sqrt(1 + vy), max(1, _CELLS // len(my))
+    rows = (slice(i, i + step) for i in range(0, len(mx), step))
+    h, rho = (mx / sx)[:, None], k / (sx[:, None] * sy)
+    return np.concatenate([bivariate_normal_cdf(h[at], my / sy, rho[at]) for at in rows])
 
 
 def draw_critics(process: CriticProcess, n: int, rng: np.random.Generator) -> np.ndarray:
     """(n, Y) scores of each outcome of a finite space by n critics drawn from the process."""
-    return _drawn(process, _root(process), n, rng)
-
-
-def _root(process: CriticProcess) -> np.ndarray:
-    """(Y, Y) A with k = A Aᵀ."""
-    _outcomes(process)
-    values, vectors = np.linalg.eigh(process.cov)
+    values, vectors = np.linalg.eigh(process.cov[_outcomes(process)])
     if values[0] < -1e-10 * max(abs(values[0]), abs(values[-1])):
         raise DataError(f"the covariance is no kernel: it has the eigenvalue {values[0]:.4g}.")
-    return vectors * np.sqrt(np.maximum(values, 0))
-
-
-def _drawn(
-    process: CriticProcess, root: np.ndarray, n: int, rng: np.random.Generator
-) -> np.ndarray:
+    root = vectors * np.sqrt(np.maximum(values, 0))
     return _LINKS[process.link](process.mean + rng.standard_normal((n, len(root))) @ root.T)
 
 
@@ -339,11 +263,8 @@ def estimate_distance(
     Flamich et al. 2025, eqs. 4, 31.
     """
     q, r = checks.pmf_pair(q, r)
-    _same_outcomes(process, q)
-    n_critics = checks.whole("n_critics", n_critics, 2)
-    root, step = _root(process), max(1, 2**22 // len(q))
-    sizes = [min(step, n_critics - i) for i in range(0, n_critics, step)]
-    gaps = np.concatenate([_drawn(process, root, size, rng) @ (q - r) for size in sizes])
+    checks.same_length(outcomes=_outcomes(process), q=q)
+    gaps = draw_critics(process, checks.whole("n_critics", n_critics, 2), rng) @ (q - r)
     bias = "unbiased" if power == 1 else f"{'downward' if power > 1 else 'upward'} by O(1/K)"
     bias += f" over K = {n_critics} drawn critics"
     signature = f"D_p|p:{power:g}|link:{process.link}|critics:{n_critics} drawn"
@@ -375,7 +296,7 @@ def gp_distance(q: ArrayLike, r: ArrayLike, process: CriticProcess, *, power: fl
     1.414213562373
     """
     q, r = checks.pmf_pair(q, r)
-    _same_outcomes(process, q)
+    checks.same_length(outcomes=_outcomes(process), q=q)
     if process.link != "identity":
         raise DataError(f"got link {process.link}, expected identity. Use estimate_distance.")
     mmd = math.sqrt(max(0.0, _quadratic_form(q - r, process.cov)))
@@ -394,10 +315,6 @@ def _outcomes(process: CriticProcess) -> np.ndarray:
     if not process.finite:
         raise DataError("expected a finite space: give arrays for mean and cov, or the texts.")
     return np.arange(len(process.mean))
-
-
-def _same_outcomes(process: CriticProcess, q: np.ndarray) -> None:
-    checks.same_length(outcomes=_outcomes(process), q=q)
 
 
 def memed_squared(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
@@ -453,19 +370,18 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     >>> memed_matrices([[9, 1], [1, 9]], [[2, 2], [2, 2]], [[9, 1], [1, 9]]).value
     -2.0
     """
-    cxx, cxy, cyy = (np.asarray(c, dtype=np.float64) for c in (cxx, cxy, cyy))
-    n, m = cxy.shape if cxy.ndim == 2 else (0, 0)
-    if cxx.shape != (n, n) or cyy.shape != (m, m):
-        raise DataError(f"got {cxx.shape}, {cxy.shape}, {cyy.shape}: not (N, N), (N, M), (M, M).")
-    _enough(n, m)
+    n, m = (cxy := checks.finite("cxy", cxy, (None, None))).shape
+    cxx, cyy = checks.finite("cxx", cxx, (n, n)), checks.finite("cyy", cyy, (m, m))
+    checks.whole("number of texts of a side", min(n, m), 2)
     within_x, within_y = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
-    i, j = spread_rows(n), spread_rows(m)
-    noise = pair_noise(cxx[np.ix_(i, i)], cyy[np.ix_(j, j)], cxy[np.ix_(i, j)])
-    return _estimate(PairSums(within_x, within_y, cxy.sum(1), cxy.sum(0), noise), "D_2²|C given")
+    i, j = _spread_rows(n), _spread_rows(m)
+    noise = _pair_noise(cxx[np.ix_(i, i)], cyy[np.ix_(j, j)], cxy[np.ix_(i, j)])
+    sums = _PairSums(within_x, within_y, cxy.sum(1), cxy.sum(0), noise)
+    return sums.estimate("D_2²", "D_2²|C given", "score²")
 
 
 def memed_samples(
-    x: Sequence, y: Sequence, process: CriticProcess, *, unit: str = "score²", block: int = _BLOCK
+    x: Sequence, y: Sequence, process: CriticProcess, *, block: int = _BLOCK
 ) -> Estimate:
     """D_2² without bias, from texts of the system and of the reference and a process of critics.
 
@@ -476,8 +392,6 @@ def memed_samples(
         over a finite space: outcomes 0..Y-1.
     process : CriticProcess
         Mean and covariance are computed in blocks of pairs, so that memory does not grow with N M.
-    unit : str
-        Of the result.
     block : int
         Texts on a side of a block.
 
@@ -489,20 +403,13 @@ def memed_samples(
     ----------
     Flamich et al. 2025, eq. 38 with eqs. 54 and 60.
     """
-    n, m, step = len(x), len(y), max(1, int(block))
-    _enough(n, m)
+    checks.whole("number of texts of a side", min(len(x), len(y)), 2)
     of_x, of_y = (_side(process, t) for t in (x, y))
-    rows, columns = np.zeros(n), np.zeros(m)
-    for i in range(0, n, step):
-        for j in range(0, m, step):
-            a, b = slice(i, i + step), slice(j, j + step)
-            c = _pair_moment(process, _part(of_x, a), _part(of_y, b))
-            rows[a] += c.sum(1)
-            columns[b] += c.sum(0)
     u, v = _spread(of_x), _spread(of_y)
-    noise = pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
-    xx, yy = (_within(process, side, step) for side in (of_x, of_y))
-    return _estimate(PairSums(xx, yy, rows, columns, noise), f"D_2²|link:{process.link}", unit)
+    noise = _pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
+    xx, yy = (_sums(process, side, side, block)[0] for side in (of_x, of_y))
+    sums = _PairSums(xx, yy, *_sums(process, of_x, of_y, block), noise)
+    return sums.estimate("D_2²", f"D_2²|link:{process.link}", "score²")
 
 
 def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
@@ -526,17 +433,8 @@ def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
     9.341549
     """
     q, r = checks.pmf_pair(q, r)
-    level = np.exp(np.asarray(mean, dtype=np.float64))
-    checks.same_length(mean=np.atleast_1d(level), q=q)
-    if not np.isfinite(level).all():
-        raise DataError("exp(mean) is not finite. Leave out outcomes without a score.")
-    d = level * (q - r)
+    d = checks.finite("exp(mean)", np.exp(np.asarray(mean, np.float64)), (len(q),)) * (q - r)
     return math.sqrt(math.e * d.sum() ** 2 + math.e * (math.e - 1) * float(d @ d))
-
-
-def _enough(n: int, m: int) -> None:
-    if min(n, m) < 2:
-        raise DataError(f"got {n} and {m} texts, expected at least 2 on either side.")
 
 
 def _part(side: tuple, rows: slice) -> tuple:
@@ -545,29 +443,24 @@ def _part(side: tuple, rows: slice) -> tuple:
 
 def _spread(side: tuple) -> tuple:
     """Some texts of a side, a list or an array, with their mean and variance."""
-    rows = spread_rows(len(side[0]))
+    rows = _spread_rows(len(side[0]))
     texts = side[0][rows] if isinstance(side[0], np.ndarray) else [side[0][i] for i in rows]
     return texts, *(each[rows] for each in side[1:])
 
 
-def _within(process: CriticProcess, side: tuple, step: int) -> np.ndarray:
-    """(N,) Σ_{j≠i} C(x_i, x_j), of which only the blocks on and above the diagonal are computed."""
-    n = len(side[0])
-    sums = np.zeros(n)
-    for i in range(0, n, step):
-        for j in range(i, n, step):
+def _sums(process: CriticProcess, x: tuple, y: tuple, step: int) -> tuple[np.ndarray, np.ndarray]:
+    """(N,), (M,) sums of C over the other side; of a side with itself over its other texts, each pair computed once."""
+    rows = np.zeros(len(x[0]))
+    columns = rows if x is y else np.zeros(len(y[0]))
+    for i in range(0, len(rows), step):
+        for j in range(i if x is y else 0, len(columns), step):
             a, b = slice(i, i + step), slice(j, j + step)
-            c = _pair_moment(process, _part(side, a), _part(side, b))
-            sums[a] += c.sum(1) - (np.diagonal(c) if i == j else 0)
-            if i != j:
-                sums[b] += c.sum(0)
-    return sums
-
-
-def _estimate(sums: PairSums, signature: str, unit: str = "score²") -> Estimate:
-    if not all(np.isfinite(s).all() for s in (sums.xx, sums.yy, sums.xy, sums.yx)):
-        raise DataError("C is not finite. Leave out texts without mean or covariance.")
-    return sums.estimate("D_2²", signature, unit)
+            c = _pair_moment(process, _part(x, a), _part(y, b))
+            if x is y and i == j:
+                c = np.triu(c, 1)
+            rows[a] += c.sum(1)
+            columns[b] += c.sum(0)
+    return rows, columns
 
 
 def _difference(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

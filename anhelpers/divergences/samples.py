@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ _STEPS, _SHORT = 5, 0.02  # chords, and the share by which they are cut to stay 
 _FARTHEST = 64.0  # in observed differences: the true one may be much larger than the shrunken one
 
 
-class Chance(NamedTuple):
+class _Chance(NamedTuple):
     """The 95 % interval of a distance, and its distribution by chance alone; fields of `Estimate`.
 
     Parameters
@@ -40,7 +39,7 @@ class Chance(NamedTuple):
     chance: float
 
 
-def against_chance(
+def _against_chance(
     value: float,
     sizes: Callable[[float], np.ndarray],
     truth: Callable[[float], float],
@@ -48,7 +47,7 @@ def against_chance(
     plain: np.ndarray,
     se: float,
     n: float,
-) -> Chance:
+) -> _Chance:
     """The interval of an estimated distance ≥ 0 that is biased upward, its p-value for q = r, and its mean there.
 
     The bias is not subtracted from the upper end: it is the farther one of Student's t and of the plain resamples.
@@ -68,7 +67,9 @@ def against_chance(
     low = truth(_crossing(value, sizes)) if p <= TAIL else 0.0
     reach = float(student(value, se, n)[1]) if np.isfinite(se) else value
     high = float(max(value, reach, np.quantile(plain, 1 - TAIL, method="higher")))
-    return Chance(min(low, value), np.inf if np.isinf(plain).any() else high, p, float(null.mean()))
+    return _Chance(
+        min(low, value), np.inf if np.isinf(plain).any() else high, p, float(null.mean())
+    )
 
 
 def _crossing(value: float, sizes: Callable[[float], np.ndarray]) -> float:
@@ -102,7 +103,7 @@ def along_a_line(
     n: float,
     se: float | None = None,
     draw: np.ndarray | None = None,
-) -> tuple[Chance, float]:
+) -> tuple[_Chance, float]:
     """Interval and standard error of a distance that is a norm of q - r.
 
     Parameters
@@ -126,10 +127,10 @@ def along_a_line(
     error = spread if se is None else se
     size = float(norm(shrunken))
     sizes = lambda by: norm(by * shrunken[at] + noise)  # noqa: E731
-    return against_chance(value, sizes, lambda by: by * size, plain=plain, se=error, n=n), error
+    return _against_chance(value, sizes, lambda by: by * size, plain=plain, se=error, n=n), error
 
 
-def resampled(
+def _resampled(
     n: int, docs: Sequence | np.ndarray | None, n_draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
     """(B, n) random changes of the weight 1/n of each text, and the effective number of documents.
@@ -160,7 +161,7 @@ _NOISE_OF = 200  # texts of either side from which the noise of pairs is estimat
 
 
 @dataclass(frozen=True)
-class PairSums:
+class _PairSums:
     """Sums of a similarity C over the pairs of each of N points of the system and M of the reference.
 
     Parameters
@@ -197,17 +198,13 @@ class PairSums:
         se, (low, high) = math.nan, (math.nan, math.nan)
         if not math.isnan(of_x + of_y):
             se = math.sqrt(max(linear - second, second))
-            low, high = pair_interval(value, linear, second, min(n, m))
-        facts: dict = {
-            "unit": unit,
-            "signature": signature,
-            "caution": few_clusters(min(n, m), "texts"),
-        }
-        known: dict = {"n": n, "n_r": m, "bias": "unbiased", "chance": 0.0}
-        return Estimate(name, value, se=se, low=low, high=high, **known, **facts)
+            low, high = _pair_interval(value, linear, second, min(n, m))
+        facts: dict = {"unit": unit, "signature": signature, "bias": "unbiased", "chance": 0.0}
+        facts |= {"n": n, "n_r": m, "caution": few_clusters(min(n, m), "texts")}
+        return Estimate(name, value, se=se, low=low, high=high, **facts)
 
 
-def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:
+def _pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:
     """Mean squares, unbiased, of C(x, x'), C(y, y') and C(x, y) without the effect of either point.
 
     Parameters
@@ -228,7 +225,7 @@ def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float
     return _mean_within(cxx), _mean_within(cyy), _mean_between(cxy)
 
 
-def spread_rows(n: int) -> np.ndarray:
+def _spread_rows(n: int) -> np.ndarray:
     """(k,) at most 200 of n rows, evenly spread."""
     return np.linspace(0, n - 1, min(n, _NOISE_OF)).round().astype(int)
 
@@ -248,7 +245,7 @@ def _mean_between(c: np.ndarray) -> float:
     return float((centred * centred).sum()) / ((n - 1) * (m - 1))
 
 
-def pair_interval(value: float, linear: float, second: float, n: float) -> tuple[float, float]:
+def _pair_interval(value: float, linear: float, second: float, n: float) -> tuple[float, float]:
     """The 95 % interval of an unbiased estimate U of a squared distance D ≥ 0: all D with (U - D)² ≤ t² (v + k D).
 
     The error of U has a part v (`second`) that remains if q = r and a linear part (`linear`) that grows with D as k D,
@@ -275,15 +272,14 @@ def plug_in(
     y: ArrayLike,
     *,
     rng: np.random.Generator,
-    order: float | None = None,
     n_draws: int = 400,
 ) -> Estimate:
     """A divergence of two samples of categories: that of their relative frequencies.
 
     Parameters
     ----------
-    divergence, order : str, float
-        A name in `pmf.DIVERGENCES`, or "renyi" with its order.
+    divergence : str
+        A name in `pmf.DIVERGENCES`.
     x, y : array_like
         (n,) and (m,) outcomes of the system and of the reference, such as labels, words or lengths, taken as
         independent (words of one text are not).
@@ -293,10 +289,10 @@ def plug_in(
     Returns
     -------
     Estimate. A divergence that is convex in both distributions is biased upward (Jensen): O(1/n) times the number of
-    outcomes if it is smooth, O(1/√n) for total variation if q = r. Above order 1, Rényi's is not convex in q.
+    outcomes if it is smooth, O(1/√n) for total variation if q = r.
     `bias_estimate` is the jackknife's, right to O(1/n²) for a smooth divergence, and nan for more than 2000 outcomes.
     The interval begins at 0 unless p ≤ 0.025. The value is inf, without interval, if y lacks an outcome of x, except
-    for total variation, Jensen-Shannon and orders below 1. If a resample, or leaving one out, makes it inf, se or
+    for total variation and Jensen-Shannon. If a resample, or leaving one out, makes it inf, se or
     bias_estimate is nan and the upper end inf.
 
     Raises
@@ -311,18 +307,17 @@ def plug_in(
     >>> plug_in("tv", list("aabb"), list("abbb"), rng=np.random.default_rng(0)).value
     0.25
     """
-    function, name, unit = _divergence(divergence, order)
+    function = pmf.DIVERGENCES[checks.one_of(divergence, pmf.DIVERGENCES, "divergence")]
+    unit = {"tv": "probability", "chi2": ""}.get(divergence, "nats")
     counts_x, counts_y = _counts(x, y)
     n, m = int(counts_x.sum()), int(counts_y.sum())
     q, r = counts_x / n, counts_y / m
     value = function(q, r)
     n_draws = checks.whole("n_draws", n_draws)
-    certain = order is None or order <= 1
-    bias = _UPWARD if certain else f"{_UPWARD} (likely, not certain, above order 1)"
     facts: dict = {"n": n, "n_r": m, "unit": unit}
     facts["signature"] = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
     if value == math.inf:
-        return Estimate(name, value, bias=_INFINITE, **facts)
+        return Estimate(divergence, value, bias=_INFINITE, **facts)
     seed = int(rng.integers(2**63))  # the same randomness whatever the two distributions
 
     def drawn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
@@ -334,10 +329,10 @@ def plug_in(
     # nan if one is infinite, which no number describes
     se = float(plain.std(ddof=1)) if np.isfinite(plain).all() and len(plain) > 1 else math.nan
     sizes, truth = lambda by: drawn(*both(by)), lambda by: function(*both(by))
-    found = against_chance(value, sizes, truth, plain=plain, se=se, n=min(n, m))
+    found = _against_chance(value, sizes, truth, plain=plain, se=se, n=min(n, m))
     facts["bias_estimate"] = _jackknife_bias(function, counts_x, counts_y, value)
     facts["caution"] = few_clusters(min(n, m), "outcomes")
-    return Estimate(name, value, se=se, bias=bias, **facts, **found._asdict())
+    return Estimate(divergence, value, se=se, bias=_UPWARD, **facts, **found._asdict())
 
 
 def _between(
@@ -358,25 +353,12 @@ def _between(
     return at
 
 
-def _divergence(
-    name: str, order: float | None
-) -> tuple[Callable[[np.ndarray, np.ndarray], float], str, str]:
-    """The function of two distributions, its name and its unit."""
-    checks.one_of(name, [*pmf.DIVERGENCES, "renyi"], "divergence")
-    if (name == "renyi") != (order is not None):
-        raise DataError(f"got {name} with order {order}: only renyi has an order, and needs it.")
-    if order is not None:
-        return partial(pmf.renyi, order=order), f"renyi {order:g}", "nats"
-    return pmf.DIVERGENCES[name].value, name, pmf.DIVERGENCES[name].unit
-
-
 def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """How often each outcome of either sample occurs in x and in y."""
     x, y = np.asarray(x), np.asarray(y)
-    if x.ndim != 1 or y.ndim != 1 or min(len(x), len(y)) < 2:
-        raise DataError(f"samples must be (n,) and (m,), both ≥ 2; got {x.shape} and {y.shape}.")
-    if any(v.dtype.kind == "f" and np.isnan(v).any() for v in (x, y)):
-        raise DataError("a sample contains nan. Leave those outcomes out.")
+    gaps = any(v.dtype.kind == "f" and np.isnan(v).any() for v in (x, y))
+    if x.ndim != 1 or y.ndim != 1 or min(len(x), len(y)) < 2 or gaps:
+        raise DataError(f"samples must be (≥ 2,), without nan; got {x.shape} and {y.shape}.")
     outcomes, index = np.unique(np.concatenate([x, y]), return_inverse=True)
     here, there = index[: len(x)], index[len(x) :]
     return np.bincount(here, minlength=len(outcomes)), np.bincount(there, minlength=len(outcomes))
@@ -432,7 +414,8 @@ def wasserstein_1d(
     >>> wasserstein_1d([0, 1, 3], [5, 6, 8], rng=np.random.default_rng(0)).value
     5.0
     """
-    x, y = _scores("x", x), _scores("y", y)
+    x, y = checks.finite("x", x), checks.finite("y", y)
+    checks.whole("number of scores of a side", min(len(x), len(y)), 2)
     points, n_draws = np.concatenate([x, y]), checks.whole("n_draws", n_draws)
     order = np.argsort(points, kind="stable")
     gaps = np.diff(points[order])
@@ -443,22 +426,15 @@ def wasserstein_1d(
 
     sides = [(x, docs_x, "docs_x"), (y, docs_y, "docs_y")]
     (of_x, n), (of_y, m) = (
-        resampled(len(v), _documents(v, docs, name), n_draws, rng) for v, docs, name in sides
+        _resampled(len(v), _documents(v, docs, name), n_draws, rng) for v, docs, name in sides
     )
     here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
     seen = lead(here, there)
     found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
     of_x, of_y = (0 if d is None else _n_documents(np.asarray(d)) for _, d, _ in sides)
     fewest = min((k or len(v), "documents" if k else "scores") for k, v in ((of_x, x), (of_y, y)))
-    facts: dict = {
-        "n": len(x),
-        "n_r": len(y),
-        "n_docs": of_x,
-        "docs_r": of_y,
-        "bias": _NEAR,
-        "unit": unit,
-    }
-    facts["signature"] = f"exact|bootstrap:{n_draws}"
+    facts: dict = {"n": len(x), "n_r": len(y), "n_docs": of_x, "docs_r": of_y, "unit": unit}
+    facts |= {"bias": _NEAR, "signature": f"exact|bootstrap:{n_draws}"}
     facts["caution"] = few_clusters(*fewest, min(n, m))
     value = float(np.abs(seen) @ gaps)
     return Estimate("wasserstein", value, se=se, **facts, **found._asdict())
@@ -477,16 +453,8 @@ def _documents(
     if docs is None:
         return None
     checks.same_length(scores=scores, **{name: docs})
-    if len(np.unique(np.asarray(docs))) < 2:
-        raise DataError(f"{name} has one document, expected at least 2.")
+    checks.whole(f"number of documents in {name}", len(np.unique(np.asarray(docs))), 2)
     return np.asarray(docs)
-
-
-def _scores(name: str, values: ArrayLike) -> np.ndarray:
-    scores = checks.finite(name, values)
-    if len(scores) < 2:
-        raise DataError(f"{name} has one score, expected at least 2.")
-    return scores
 
 
 def kl_from_logprobs(
@@ -521,21 +489,23 @@ def kl_from_logprobs(
     1.0
     """
     log_q, log_f = np.asarray(log_q, dtype=np.float64), np.asarray(log_f, dtype=np.float64)
-    if log_q.ndim != 1 or log_f.ndim != 1:
-        raise DataError(f"log-probabilities must be flat, got {log_q.shape} and {log_f.shape}.")
-    checks.same_length(log_q=log_q, log_f=log_f)
+    if log_q.ndim != 1 or log_q.shape != log_f.shape:
+        raise DataError(f"log-probabilities must be (n,), got {log_q.shape} and {log_f.shape}.")
     for name, values in (("log_q", log_q), ("log_f", log_f)):
         bad = (values > ROUNDING) | (
             (values < LEAST_TOTAL) & (np.isfinite(values) | (name == "log_q"))
         )
         if bad.any():
             i = int(np.argmax(bad))
-            what = "above 0." if values[i] > 0 else "below any model's. Write nan if it is missing."
-            raise DataError(f"log-probability {values[i]:.10g} is {what}", name, i + 1)
+            least = f"{LEAST_TOTAL:g}" if name == "log_q" else f"{LEAST_TOTAL:g}, or -inf"
+            raise DataError(
+                f"got {values[i]:.10g}, expected at most 0, at least {least}. Write nan if missing.",
+                name,
+                i + 1,
+            )
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
-    if len(ratio) < 2:
-        raise DataError(f"got {len(ratio)} pairs ({missing} missing), expected at least 2.")
+    checks.whole("number of pairs without nan", len(ratio), 2)
     value = float(ratio.mean())
     of = _documents(log_q, docs, "docs")
     of = np.arange(len(ratio)) if of is None else of[there]

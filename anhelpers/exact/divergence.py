@@ -278,13 +278,17 @@ def _renyi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: flo
     return Ball((cp.sum(t) - 1) / (order - 1), [cp.constraints.PowCone3D(*triples)], bound, slope)
 
 
-_READ: dict[str, dict[str, Any]] = {  # solver forms of pmf.DIVERGENCES
-    "tv": {"polyhedron": _total_variation, "ground": lambda n: 1 - np.eye(n)},
-    "kl": {"ball": _kl_cone, "absolute": True, "near": partial(_curved, 1 / 2, 0.0)},
-    "js": {"ball": _js_cone, "near": partial(_curved, 1 / 8, np.log(2) / 2)},
-    "chi2": {"ball": _chi_cone, "absolute": True, "near": partial(_curved, 1.0, 0.0)},
-}
+# solver forms of pmf.DIVERGENCES
+_TV: Any = {"polyhedron": _total_variation, "ground": lambda n: 1 - np.eye(n)}
+_KL: Any = {"ball": _kl_cone, "absolute": True, "near": partial(_curved, 1 / 2, 0.0)}
+_JS: Any = {"ball": _js_cone, "near": partial(_curved, 1 / 8, np.log(2) / 2)}
+_CHI: Any = {"ball": _chi_cone, "absolute": True, "near": partial(_curved, 1.0, 0.0)}
 NAMED = {
-    name: Divergence(name, d.label, d.unit or "no unit", d.value, **_READ[name])
-    for name, d in pmf.DIVERGENCES.items()
+    name: Divergence(name, label, unit, pmf.DIVERGENCES[name], **solver)
+    for name, label, unit, solver in (
+        ("tv", "total variation", "probability", _TV),
+        ("kl", "Kullback-Leibler", "nats", _KL),
+        ("js", "Jensen-Shannon", "nats", _JS),
+        ("chi2", "χ²", "no unit", _CHI),
+    )
 }

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..bootstrap import (
+    Resamples,
     bootstrap_means,
     cluster_sums,
     clusters_of,
     effective,
-    resamples,
     score_intervals,
     student,
 )
@@ -665,7 +665,7 @@ def _ends(sums: np.ndarray, docs: np.ndarray, draws: _Draws) -> np.ndarray:
     r, clusters = float(_r(sums.sum(0))), clusters_of(docs)
     if np.isnan(r) or len(set(clusters.tolist())) < 2:
         return np.array([r, np.nan, np.nan])
-    counts = resamples(clusters, draws[1], draws[0])
+    counts = Resamples(clusters, draws[1], draws[0])
     of_doc = cluster_sums(sums, counts.index)[:, None]
     sizes = cluster_sums(np.ones((len(docs), 1)), counts.index)
     low, high, *_ = score_intervals(_r, of_doc, counts, sizes=sizes, farther=True)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..bootstrap import Resamples, cluster_sums, clusters_of, resampled_sums, resamples
+from ..bootstrap import Resamples, cluster_sums, clusters_of
 from ..errors import DataError
 
 AXES = ("accuracy", "naturalness")
@@ -174,7 +174,7 @@ class Plane:
 
     def resamples(self, rng: np.random.Generator, n_draws: int) -> Resamples:
         """Resamples of the documents; DataError for a single segment."""
-        drawn = resamples(self.clusters, n_draws, rng)
+        drawn = Resamples(self.clusters, n_draws, rng)
         if drawn.n_clusters < 2:
             raise DataError(f"{self.name}: got one segment, expected at least 2 for an interval.")
         return drawn
@@ -186,11 +186,10 @@ class Plane:
         """
         drawn = self.resamples(rng, n_draws)
         flat = [cluster_sums(axis.counts.reshape(len(self), -1), drawn.index) for axis in self.axes]
-        out = np.empty((len(drawn), 2, len(self.systems)))
-        for rows, counts in drawn.blocks():
-            sums = resampled_sums(counts, *flat)
+        out = np.empty((drawn.n_draws, 2, len(self.systems)))
+        for rows, sums in drawn.sums(*flat):
             for i, (axis, one) in enumerate(zip(self.axes, sums, strict=True)):
-                out[rows, i] = axis.score(one.reshape(len(counts), *axis.counts.shape[1:]))
+                out[rows, i] = axis.score(one.reshape(len(one), *axis.counts.shape[1:]))
         return out, drawn
 
     @property

@@ -15,7 +15,6 @@ from ..bootstrap import (
     cluster_sums,
     effective,
     few_clusters,
-    resamples,
     score_intervals,
     student,
 )
@@ -228,7 +227,7 @@ def _resampled(
     if len(plane) < 2:
         nothing = np.full((2, k), np.nan)
         return nothing, nothing, nothing, nothing[None], None
-    drawn = resamples(plane.clusters, n_draws, rng)
+    drawn = Resamples(plane.clusters, n_draws, rng)
     sizes = cluster_sums(plane.there.astype(np.float64), drawn.index)
     found = [
         score_intervals(axis.score, cluster_sums(axis.counts, drawn.index), drawn, sizes=sizes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -15,49 +16,52 @@ from pathlib import Path
 from typing import Any, Self
 
 import anywidget
-import comm
-import ipywidgets
 import traitlets
+from comm import DummyComm
 from IPython import get_ipython
+from ipywidgets import Layout
 
-from ..charts.offline import alt_text, picture, spec_of, to_svg
+from ..charts.offline import picture
 from ..data.io import make_folder, write_atomic
 from ..provenance import in_page
 
 _HERE = Path(__file__).parent
-
-
-def _joined(*files: str) -> str:
-    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in files)
-
-
-def module(*files: str) -> str:
-    """Join a widget's JavaScript files after the common one into a module that exports `render`."""
-    return _joined("common.js", *files) + "\nexport default { render };\n"
-
-
-def styles(*files: str) -> str:
-    """Join a widget's style sheets after the common one."""
-    return _joined("common.css", *files)
+_COMMON = ("common.js", "common.css")
+_EXPORT = "export default { render };"
 
 
 class Widget(anywidget.AnyWidget):
     """A widget that shows itself with a kernel, without one, without scripts, and as a page.
 
-    A subclass sets `_esm`, `_css`, `noun` (the title of its page), synced traits for what a user can
-    change, and `static_html`. `data` holds what it shows, as JSON values with unescaped texts.
+    A subclass names its `files`, whose scripts and style sheets follow the common ones. It sets `noun`
+    (the title of its page), synced traits for what a user can change, and `static_html`. `data` holds
+    what it shows, as JSON values with unescaped texts.
     """
 
     noun = "widget"
     data = traitlets.Dict().tag(sync=True)
     chart: Any = None
 
+    def __init_subclass__(cls, files: str = "", **more: Any) -> None:
+        if files:  # traitlets makes a subclass of each widget with more traits
+            names = [*_COMMON, *files.split()]
+            texts = {name: (_HERE / name).read_text(encoding="utf-8") for name in names}
+            parts = {end: [texts[n] for n in names if n.endswith(end)] for end in (".js", ".css")}
+            cls._esm = "\n".join([*parts[".js"], _EXPORT, ""])
+            cls._css = "\n".join(parts[".css"])
+        super().__init_subclass__(**more)
+
     @classmethod
-    def of(cls, chart: Any, **traits: Any) -> Self:
-        """Make a widget with these traits and its chart."""
-        made = cls(**traits, **without_kernel())
+    def of(cls, chart: Any = None, **traits: Any) -> Self:
+        """Make a widget with these traits and its chart; in a static notebook without a kernel."""
+        quiet = {"comm": DummyComm(), "layout": Layout(comm=DummyComm())} if _is_static() else {}
+        made = cls(**traits, **quiet)
         made.chart = chart
         return made
+
+    def blank(self) -> dict[str, Any]:
+        """Traits that an exported page has in place of what a reader entered."""
+        return {}
 
     def static_html(self) -> str:
         """HTML for readers without scripts, of elements that JupyterLab keeps when untrusted."""
@@ -69,10 +73,10 @@ class Widget(anywidget.AnyWidget):
         names = [n for n in self.class_traits(sync=True) if n not in known and n[0] != "_"]
         script = (
             "(() => {\nconst host = document.currentScript.parentElement;\n"
-            + str(self._esm).replace("export default { render };", "")
+            + str(self._esm).replace(_EXPORT, "")
             + "const box = make('div'), css = make('style');\n"
             + f"css.textContent = {_script_json(str(self._css))};\n"
-            + f"render({{ model: fakeModel({_script_json(self.get_state(names))}), el: box }});\n"
+            + f"render({{ model: fakeModel({_script_json(self.get_state(names) | self.blank())}), el: box }});\n"
             + "host.replaceChildren(css, box);\n})();"
         )
         return f'<div class="anx-host">{self.static_html()}<script>{script}</script></div>'
@@ -112,44 +116,28 @@ def _is_static() -> bool:
     return mode == "static" if mode in ("static", "live") else not answerable
 
 
-def without_kernel() -> dict:
-    """Arguments for a widget that leave no widget state in a static notebook."""
-    return detached() if _is_static() else {}
-
-
-def detached() -> dict:
-    """Arguments for a widget that is not connected to a kernel."""
-    return {"comm": comm.DummyComm(), "layout": ipywidgets.Layout(comm=comm.DummyComm())}
+def unbounded(default: float) -> Any:
+    """Synced number that may be infinite, "inf" in JSON."""
+    trait = traitlets.Float(default)
+    to_json = lambda v, _: "inf" if math.isinf(v) else v  # noqa: E731
+    return trait.tag(sync=True, to_json=to_json, from_json=lambda v, _: float(v))
 
 
 class Markup(str):
     """HTML that is inserted unescaped."""
 
 
-def _escaped(text: str) -> str:
-    return text if isinstance(text, Markup) else html.escape(text)
-
-
-def drawn(chart: Any) -> dict[str, str]:
-    """Draw a chart: its svg, and alt, its description."""
-    spec = spec_of(chart, validate=False)  # half of the time
-    return {"svg": to_svg(spec), "alt": alt_text(spec)}
-
-
 def static_page(
-    seen: Any, *parts: str, title: str = "", words: Iterable[tuple[str, str]] = ()
+    seen: Mapping[str, str], *parts: str, title: str = "", words: Iterable[tuple[str, str]] = ()
 ) -> str:
-    """HTML of a title, a picture, sentences and more HTML, without scripts and styles.
+    """HTML of a title, a picture as from `drawn`, sentences and more HTML, without scripts and styles.
 
     Parameters
     ----------
-    seen : chart or dict
-        An Altair chart, or what `drawn` returns.
     words : iterable of (str, str)
         For each paragraph what is printed in bold, and what follows.
     """
-    known = isinstance(seen, Mapping) and "svg" in seen
-    image = picture({"description": seen["alt"]}, svg=seen["svg"]) if known else picture(seen)
+    image = picture({"description": seen["alt"]}, svg=seen["svg"])
     head = f"<p><b>{html.escape(title)}</b></p>" if title else ""
     said = (f"<p><b>{html.escape(bold)}</b> {html.escape(text)}</p>" for bold, text in words)
     return f"{head}<p>{image}</p>{''.join((*said, *parts))}"
@@ -174,23 +162,23 @@ def plain_table(
     foot : sequences of str
         More rows, below all others.
     """
-    style = 'style="text-align:{};vertical-align:top;padding:.2em .8em .2em 0"'
-    first, other = style.format("left"), style.format(align)
-    head = "".join(
-        f'<th {other if i else first} dir="auto">{_escaped(text)}</th>'
-        for i, text in enumerate(heads)
+    style = '{} style="text-align:{};vertical-align:top;padding:.2em .8em .2em 0"'
+    first, other = style.format("th", "left"), style.format("td", align)
+
+    def cell(tag: str, text: str, more: str = ' dir="auto"') -> str:
+        shown = text if isinstance(text, Markup) else html.escape(text)
+        return f"<{tag}{more}>{shown}</{tag[:2]}>"
+
+    def line(name: str, *texts: str) -> str:
+        cells = (cell(other, text, "").replace(" %", "\u00a0%") for text in texts)
+        return f"<tr>{cell(first, name)}{''.join(cells)}</tr>"
+
+    top = "".join(
+        cell(style.format("th", align if i else "left"), text) for i, text in enumerate(heads)
     )
-
-    def lines(rows: Iterable[Sequence[str]]) -> str:
-        text = ""
-        for name, *texts in rows:
-            unbroken = (_escaped(text).replace(" %", "\u00a0%") for text in texts)
-            cells = "".join(f"<td {other}>{text}</td>" for text in unbroken)
-            text += f'<tr><th {first} dir="auto">{_escaped(name)}</th>{cells}</tr>'
-        return text
-
-    top = f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-    return f"{top}<tbody>{lines(rows)}</tbody><tfoot>{lines(foot)}</tfoot></table>"
+    head = f"<caption>{html.escape(caption)}</caption><thead><tr>{top}</tr></thead>"
+    body, below = ("".join(line(*row) for row in part) for part in (rows, foot))
+    return f"<table>{head}<tbody>{body}</tbody><tfoot>{below}</tfoot></table>"
 
 
 def html_lang(code: str) -> str:

@@ -7,7 +7,7 @@ kernel is needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,21 +18,15 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..charts.divergences import height_of, percent, plot_bars, plot_divergences, plot_trace
 from ..charts.frame import number
+from ..charts.lines import plot_bars, plot_divergences, plot_trace
+from ..charts.offline import drawn
 from ..divergences import pmf
 from ..errors import DataError
-from .base import Widget, drawn, module, plain_table, static_page, styles
+from .base import Widget, plain_table, static_page, unbounded
 
 _STEPS = 200  # between the ends of a path, at least
-_ORDERS: list[list[Any]] = [
-    [0, "0"],
-    [0.5, "0.5"],
-    [1, "1"],
-    [2, "2"],
-    ["inf", "∞"],
-]  # of Rényi's divergence
-_TRACE, _BARS = (230, 36), 290  # pixels: of a panel, of the longest bar
+_ORDERS: list[list[Any]] = [[0, "0"], [0.5, "0.5"], [1, "1"], [2, "2"], ["inf", "∞"]]  # of Rényi's
 _NAMES = {
     "total_variation": "Total variation",
     "wasserstein": "Wasserstein-1",
@@ -55,10 +49,7 @@ class _Route:
 
 def divergence_explorer(
     r: ArrayLike,
-    qs: Sequence[Any]
-    | np.ndarray
-    | Mapping[str, Sequence[Any] | np.ndarray | _Route]
-    | None = None,
+    qs: Sequence[Any] | np.ndarray | Mapping[str, Any] | None = None,
     *,
     names: Sequence[str],
     ground: ArrayLike | None = None,
@@ -72,8 +63,8 @@ def divergence_explorer(
     r : (Y,) probabilities
         The reference.
     qs : (m, Y) array or mapping, optional
-        Stops of one path, or name → stops or _Route of up to 4; by default `three_routes`. Between
-        two stops Q is their mixture.
+        Stops of one path, or name → stops of up to 4; by default `three_routes`. Between two stops Q
+        is their mixture.
     names : (Y,) outcomes
     ground : (Y,) positions or (Y, Y) costs, optional
         As in `pmf.wasserstein`; by default 0, 1, 2, ... `unit` is its unit.
@@ -84,18 +75,22 @@ def divergence_explorer(
     checks.same_length(r=r, names=names)
     if not isinstance(qs, Mapping):
         qs = three_routes(r, names, ground=ground) if qs is None else {"the path": qs}
-    routes = {str(name): q if isinstance(q, _Route) else _Route(q) for name, q in qs.items()}
-    if not 1 <= len(routes) <= 4:
-        raise DataError(f"divergences: got {len(routes)} paths, expected 1 to 4.")
-    cost = _costs_of(ground, len(r))
-    kernel, of_kernel = np.eye(len(r)), "kernel: the same or not"
+    if not 1 <= len(qs) <= 4:
+        raise DataError(f"divergences: got {len(qs)} paths, expected 1 to 4.")
+    cost, kernel, of_kernel = _costs_of(ground, len(r)), np.eye(len(r)), "kernel: the same or not"
     if (ground is None or np.ndim(ground) < 2) and cost.any():
         scale = float(np.median(cost[cost > 0]))
         kernel, of_kernel = np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
-    each = _divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel)
-    paths = [_along(name, route, r, each) for name, route in routes.items()]
+    paths, places = [], np.arange(len(r)) if ground is None else ground
+    for name, given in qs.items():
+        route = given if isinstance(given, _Route) else _Route(given)
+        stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
+        if len(stops) < 2 or {len(q) for q in stops} != {len(r)}:
+            got = [len(q) for q in stops]
+            raise DataError(f"path '{name}': got stops of {got}, expected two or more of {len(r)}.")
+        paths.append({"name": str(name), "text": route.text} | _along(stops, r, places, kernel))
     units = {"total_variation": "0 to 1", "wasserstein": unit, "chi_squared": "no unit"}
-    data = {
+    data: dict[str, Any] = {
         "title": title,
         "names": names,
         "r": r.tolist(),
@@ -103,14 +98,23 @@ def divergence_explorer(
         "labels": _NAMES,
         "orders": _ORDERS,
         "paths": paths,
-        "digits": {key: _digits(paths, key) for key in each},
+        "panels": {},
+        "digits": {},
     }
-    data |= {"panels": {key: _panel(data, key) for key in each}, "bars": _bars(data)}
+    for key in paths[0]["values"]:
+        most = max(path["largest"][key] for path in paths)  # four digits of it
+        data["digits"][key] = min(6, max(0, 3 - math.floor(math.log10(most)))) if most else 2
+        panel = drawn(plot_trace(_frame(data, [key])))
+        endless = any(None in path["values"][key] for path in paths)
+        data["panels"][key] = panel | {"infinite": panel["box"][3] * 7 / 8 if endless else None}
+    top = max(max(data["r"]), *(max(q) for path in paths for q in path["q"]))
+    bars = drawn(plot_bars(data["r"], paths[0]["q"][0], names, top))
+    data["bars"] = bars | {"one": bars.pop("box")[4] / top}
     chart = plot_divergences(_frame(data, _keys(0.5)), title=title)
     return _DivergenceExplorer.of(chart, data=data, path=paths[0]["name"])
 
 
-class _DivergenceExplorer(Widget):
+class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
     """The widget that `divergence_explorer` makes; its traits follow the page.
 
     Attributes
@@ -122,23 +126,17 @@ class _DivergenceExplorer(Widget):
         Of Rényi's divergence: 0, 0.5, 1, 2 or inf.
     """
 
-    _esm = module("divergences.js")
-    _css = styles("divergences.css")
     noun = "divergence explorer"
     t = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
     path = traitlets.Unicode("").tag(sync=True)
-    order = traitlets.Float(0.5).tag(
-        sync=True,
-        to_json=lambda o, _: "inf" if math.isinf(o) else o,
-        from_json=lambda o, _: float(o),
-    )
+    order = unbounded(0.5)
 
     @traitlets.validate("path", "order")
     def _valid(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
-        paths, orders = [p["name"] for p in self.data["paths"]], [float(o) for o, _ in _ORDERS]
-        if value not in (known := paths if name == "path" else orders):
-            raise DataError(f"{name}: got {value}, expected one of {known}.")
+        paths, orders = (path["name"] for path in self.data["paths"]), (o for o, _ in _ORDERS)
+        known = paths if name == "path" else (str(float(order)) for order in orders)
+        checks.one_of(str(value), known, name)
         return value
 
     def values(self) -> pd.DataFrame:
@@ -164,14 +162,33 @@ class _DivergenceExplorer(Widget):
         return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
 
     def static_html(self) -> str:
-        words = [(f"{path['name']}.", path["text"]) for path in self.data["paths"] if path["text"]]
-        return static_page(self.chart, _static_tables(self.data, self.order), words=words)
+        """The panels, and tables at the stops of the paths where Q is not R."""
+        data, names, stops = self.data, self.data["names"], []
+        for path in data["paths"]:
+            q = path["q"]
+            stops += [(path, i) for i in path["stops"] if not np.allclose(q[i], data["r"])]
+        heads = [
+            f"{path['name']}, t\u00a0=\u00a0{i / (len(path['q']) - 1):.3g}" for path, i in stops
+        ]
+        columns = [data["r"], *(path["q"][i] for path, i in stops)]
+        shares = [[name, *(f"{100 * q[y]:.1f} %" for q in columns)] for y, name in enumerate(names)]
+        rows = []
+        for key in _keys(self.order):
+            values = [(path["values"][key][i], data["digits"][key]) for path, i in stops]
+            texts = ["∞" if v is None else number(v, digits) if v else "0" for v, digits in values]
+            rows.append([_label(data, key), *texts])
+        tables = plain_table("Probabilities", ["", "R", *heads], shares)
+        tables += plain_table("Divergences of Q from R", ["", *heads], rows)
+        words = [(f"{path['name']}.", path["text"]) for path in data["paths"] if path["text"]]
+        return static_page(drawn(self.chart), tables, words=words)
 
 
 def three_routes(
-    r: ArrayLike, names: Sequence[str], *, ground: ArrayLike | None = None, share: float = 0.1
+    r: ArrayLike, names: Sequence[str], *, ground: ArrayLike | None = None
 ) -> dict[str, _Route]:
     """Three ways away from R: lose its rarest outcome, invent a missing one, shift one.
+
+    At most 10 % of the texts are invented or shifted, at most those of the most probable outcome.
 
     Parameters
     ----------
@@ -179,79 +196,61 @@ def three_routes(
     names : (Y,) outcomes
     ground : optional
         As in `pmf.wasserstein`, by default the order of names.
-    share : float
-        Probability that is invented or shifted, in (0, 1), at most that of the most probable outcome.
 
     Returns
     -------
-    dict of str to _Route
+    dict of str to route, whose `stops` are (m, Y)
         Without the second where R has no outcome of probability 0, without the third where it has
         fewer than three at different places.
     """
-    r, cost = checks.pmf("r", r), _costs_of(ground, len(r))
+    r, cost, share = checks.pmf("r", r), _costs_of(ground, len(r)), 0.1
     one, rare, main = np.eye(len(r)), int(np.where(r > 0, r, 2).argmin()), int(r.argmax())
     kept = np.where(np.arange(len(r)) == rare, 0, r)
-    text = (
-        f"R says “{names[rare]}” in {100 * r[rare]:.3g} % of the texts. Q says it less and less, "
-        "and at the end never."
-    )
+    text = f"R says “{names[rare]}” in {100 * r[rare]:.3g} % of the texts. "
+    text += "Q says it less and less, and at the end never."
     routes = {"lose the rare word": _Route([r, kept / kept.sum()], text)}
     if (r == 0).any():
         new = int((r == 0).argmax())
-        text = (
-            f"R never says “{names[new]}”. Q says it more and more, at the end in "
-            f"{100 * share:.3g} % of the texts."
-        )
-        routes["invent a word"] = _Route([r, (1 - share) * r + share * one[new]], text)
+        text = f"R never says “{names[new]}”. Q says it more and more, at the end in "
+        stops = [r, (1 - share) * r + share * one[new]]
+        routes["invent a word"] = _Route(stops, f"{text}{100 * share:.3g} % of the texts.")
     there = [y for y in np.argsort(cost[main], kind="stable") if r[y] > 0 and cost[main, y] > 0]
     if there and cost[main, there[0]] < cost[main, there[-1]]:
         near, far, share = there[0], there[-1], min(share, float(r[main]))
         taken = r - share * one[main]
-        text = (
-            f"First {100 * share:.3g} % of the texts go from “{names[main]}” to “{names[near]}” (t "
-            f"up to 0.5), then the same ones go on to “{names[far]}”."
-        )
+        text = f"First {100 * share:.3g} % of the texts go from “{names[main]}” to “{names[near]}” "
+        text += f"(t up to 0.5), then the same ones go on to “{names[far]}”."
         stops = [r, taken + share * one[near], taken + share * one[far]]
         routes["shift to a neighbour, then far"] = _Route(stops, text)
     return routes
 
 
-def _along(name: str, route: _Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
+def _along(
+    stops: list[np.ndarray], r: np.ndarray, ground: ArrayLike, kernel: np.ndarray
+) -> dict[str, Any]:
     """The distributions on a path's grid, the divergences there (None: infinite), its stops."""
-    stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
-    if len(stops) < 2 or {len(q) for q in stops} != {len(r)}:
-        got = [len(q) for q in stops]
-        raise DataError(f"path '{name}': got stops of {got}, expected two or more of {len(r)}.")
     per = math.ceil(_STEPS / (len(stops) - 1))
     share = np.linspace(0, 1, per + 1)[:-1, None]
-    q = np.concatenate([*((1 - share) * a + share * b for a, b in pairwise(stops)), stops[-1:]])
-    values = {key: np.array([divergence(row) for row in q]) for key, divergence in each.items()}
-    return {
-        "name": name,
-        "text": route.text,
-        "stops": (per * np.arange(len(stops))).tolist(),
-        "q": q.tolist(),
-        "values": {
-            k: [None if math.isinf(v) else v for v in c.tolist()] for k, c in values.items()
-        },
-        "largest": {k: float(c[np.isfinite(c)].max(initial=0)) for k, c in values.items()},
-    }
-
-
-def _divergences_of(r: np.ndarray, ground: ArrayLike, kernel: np.ndarray) -> dict[str, Callable]:
-    """Key → divergence of q from r."""
-    return {
-        "total_variation": lambda q: pmf.total_variation(q, r),
-        "wasserstein": lambda q: pmf.wasserstein(q, r, ground),
-        "kl": lambda q: pmf.kl(q, r),
-        "kl_reversed": lambda q: pmf.kl(r, q),
-        "jensen_shannon": lambda q: pmf.jensen_shannon(q, r),
-        "chi_squared": lambda q: pmf.chi_squared(q, r),
-        "mmd_squared": lambda q: pmf.mmd_squared(q, r, kernel),
-    } | {
-        f"renyi {k}": lambda q, order=float(o): pmf.renyi(q, r, order)
-        for k, (o, _) in enumerate(_ORDERS)
-    }
+    qs = np.concatenate([*((1 - share) * a + share * b for a, b in pairwise(stops)), stops[-1:]])
+    rows = []
+    for q in qs:
+        row = {
+            "total_variation": pmf.total_variation(q, r),
+            "wasserstein": pmf.wasserstein(q, r, ground),
+            "kl": pmf.kl(q, r),
+            "kl_reversed": pmf.kl(r, q),
+            "jensen_shannon": pmf.jensen_shannon(q, r),
+            "chi_squared": pmf.chi_squared(q, r),
+            "mmd_squared": pmf.mmd_squared(q, r, kernel),
+        }
+        rows.append(
+            row | {f"renyi {k}": pmf.renyi(q, r, float(o)) for k, (o, _) in enumerate(_ORDERS)}
+        )
+    values = pd.DataFrame(rows)
+    found = {k: [None if math.isinf(v) else v for v in c] for k, c in values.items()}
+    largest = values.replace(np.inf, 0).max().clip(lower=0)
+    at = (per * np.arange(len(stops))).tolist()
+    return {"stops": at, "q": qs.tolist(), "values": found, "largest": largest.to_dict()}
 
 
 def _costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
@@ -272,12 +271,6 @@ def _keys(order: float) -> list[str]:
     return [f"renyi {k}" if key == "renyi" else key for key in _NAMES]
 
 
-def _digits(paths: list[dict], key: str) -> int:
-    """Decimals with which the largest value of all paths has four digits."""
-    most = max(path["largest"][key] for path in paths)
-    return min(6, max(0, 3 - math.floor(math.log10(most)))) if most else 2
-
-
 def _label(data: Mapping, key: str) -> str:
     """ "KL(Q, R) (nats)"; of Rényi's with its order."""
     kind, _, k = key.partition(" ")
@@ -286,7 +279,7 @@ def _label(data: Mapping, key: str) -> str:
 
 
 def _frame(data: Mapping, keys: Sequence[str]) -> pd.DataFrame:
-    """divergence, path, t, value, as `charts.divergences` draws them."""
+    """divergence, path, t, value, as the charts draw them."""
     rows = [
         (_label(data, key), path["name"], i / (len(path["q"]) - 1), _number(value))
         for key in keys
@@ -294,44 +287,3 @@ def _frame(data: Mapping, keys: Sequence[str]) -> pd.DataFrame:
         for i, value in enumerate(path["values"][key])
     ]
     return pd.DataFrame(rows, columns=["divergence", "path", "t", "value"])
-
-
-def _panel(data: Mapping, key: str) -> dict[str, Any]:
-    """A panel, its plane, and the height at which what is infinite is drawn."""
-    frame = _frame(data, [key])
-    height = height_of(frame["value"])
-    start = _number(data["paths"][0]["values"][key][0])
-    infinite = None if math.isnan(height.infinite) else height.infinite
-    box = [0, 1, height.low, height.high, *_TRACE]
-    return drawn(plot_trace(frame, point=(0.0, start), size=_TRACE)) | {
-        "box": box,
-        "infinite": infinite,
-    }
-
-
-def _bars(data: Mapping) -> dict[str, Any]:
-    """The bars at the start of the first path, and the pixels of a probability of 1."""
-    top = max(max(data["r"]), *(max(q) for path in data["paths"] for q in path["q"]))
-    first = data["paths"][0]["q"][0]
-    chart = plot_bars(data["r"], first, data["names"], top=top, width=_BARS)
-    return drawn(chart) | {"one": _BARS / top}
-
-
-def _static_tables(data: Mapping, order: float) -> str:
-    """Q, and all divergences, at the stops of the paths where Q is not R."""
-    stops = [(path, i) for path in data["paths"] for i in path["stops"]]
-    at = [(path, i) for path, i in stops if not np.allclose(path["q"][i], data["r"])]
-    heads = [f"{path['name']}, t\u00a0=\u00a0{i / (len(path['q']) - 1):.3g}" for path, i in at]
-    rows = [
-        [name, percent(data["r"][y]), *(percent(path["q"][i][y]) for path, i in at)]
-        for y, name in enumerate(data["names"])
-    ]
-    first = plain_table("Probabilities", ["", "R", *heads], rows)
-    keys = _keys(order)
-    rows = [[_label(data, key), *(_said(data, path, key, i) for path, i in at)] for key in keys]
-    return first + plain_table("Divergences of Q from R", ["", *heads], rows)
-
-
-def _said(data: Mapping, path: Mapping, key: str, i: int) -> str:
-    value = path["values"][key][i]
-    return "∞" if value is None else number(value, data["digits"][key]) if value else "0"

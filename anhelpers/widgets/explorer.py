@@ -20,8 +20,9 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..charts.curve import beta_label, plot_curve
-from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, number
+from ..charts.curve import plot_curve
+from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, beta_label, number
+from ..charts.offline import drawn
 from ..data.fetch import bundled
 from ..data.io import read_lines
 from ..data.text_ratings import RATED
@@ -30,7 +31,7 @@ from ..estimate import digits_of
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric
 from ..plane import OracleStudy
-from .base import Widget, drawn, html_lang, module, static_page, styles
+from .base import Widget, html_lang, static_page, unbounded
 
 _ALL = "all"
 _VIEWS = ["one", "table"]
@@ -173,7 +174,7 @@ def _axis_title(metric: Metric) -> str:
     return f"{_SHORT[metric.name][0]} ({metric.unit}, higher is {metric.praise})"
 
 
-class _BetaExplorer(Widget):
+class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
     """The widget that `beta_explorer` makes; its traits follow the page and can be set.
 
     Attributes
@@ -186,14 +187,8 @@ class _BetaExplorer(Widget):
     domain, page, order : str, int, str
     """
 
-    _esm = module("sentence.js", "explorer.js")
-    _css = styles("explorer.css")
     noun = "β explorer"
-    beta = traitlets.Float(1.0).tag(
-        sync=True,
-        to_json=lambda b, _: "inf" if math.isinf(b) else b,
-        from_json=lambda b, _: float(b),
-    )
+    beta = unbounded(1.0)
     accuracy = traitlets.Unicode().tag(sync=True)
     naturalness = traitlets.Unicode().tag(sync=True)
     domain = traitlets.Unicode(_ALL).tag(sync=True)
@@ -344,26 +339,22 @@ def _view(
     ]
     ranges = axis_ranges(curves.values(), [systems[_ALL], *points])
     titles = {"accuracy_title": one.accuracy_title, "naturalness_title": one.naturalness_title}
-    look: dict[str, Any] = {
-        "ranges": ranges,
-        "size": size,
-        "max_vertices": 400,
-        "point": beta,
-        **titles,
-    }
+    look: dict[str, Any] = {"ranges": ranges, "size": size, "point": beta, **titles}
     charts = {n: plot_curve(c, _clipped(systems[n], ranges), **look) for n, c in curves.items()}
+    drawings = {name: drawn(chart) for name, chart in charts.items()}
+    boxes = [one.pop("box") for one in drawings.values()]
     digits = [digits_of(v[one.curve.chain_candidate]) for v in (accuracy, naturalness)]
     data = {
         "judges": list(one.judges),
         "labels": list(one.labels),
         "names": list(one.names),
         "digits": digits,
-        "box": [*ranges[0], *ranges[1], *size],
+        "box": boxes[0],
         "choices": [
             {
                 "name": name,
                 "count": curve.n_segments,
-                **drawn(charts[name]),
+                **drawings[name],
                 "beta": curve.beta.tolist(),
                 "accuracy": curve.accuracy.round(digits[0] + 3).tolist(),
                 "naturalness": curve.naturalness.round(digits[1] + 3).tolist(),

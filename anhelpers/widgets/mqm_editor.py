@@ -18,7 +18,8 @@ import traitlets
 from .. import checks
 from ..charts.frame import number
 from ..charts.labels import width
-from ..charts.tradeoff import moves_ranges, plot_moves, zoom
+from ..charts.offline import drawn
+from ..charts.systems import plot_moves
 from ..errors import DataError
 from ..frontier import pareto_mask
 from ..mqm import (
@@ -31,7 +32,7 @@ from ..mqm import (
     load_weights,
     score_ratings,
 )
-from .base import Widget, drawn, module, plain_table, static_page, styles
+from .base import Widget, plain_table, static_page
 
 if TYPE_CHECKING:
     from ..data.ratings import Ratings
@@ -76,20 +77,16 @@ def mqm_editor(
     data |= {
         "title": title,
         "names": [scheme.name, weights.name],
-        "size": list(size),
         "kinds": [kinds.get(s, kinds.get(base_system(s), "unknown")) for s in ratings.systems],
         "widths": [width(str(s), False) for s in ratings.systems],
         "rows": [list(row) for row in weights.rows],
     }
-    frame = _plane(data, data["start"])
-    ranges = moves_ranges(frame)
-    data["box"] = [*ranges[0], *ranges[1], *size]
-    chart = plot_moves(frame, ranges=ranges, size=(size[0], size[1]), movable=True)
+    chart = plot_moves(_plane(data, data["start"]), size=size, movable=True)
     start = {name: dict(values) for name, values in data["start"].items()}
     return _MqmEditor.of(chart, data=data | drawn(chart), **start)
 
 
-class _MqmEditor(Widget):
+class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
     """The widget that `mqm_editor` makes; `weights` and `categories` follow the page.
 
     Attributes
@@ -101,8 +98,6 @@ class _MqmEditor(Widget):
         its value.
     """
 
-    _esm = module("mqm_editor.js")
-    _css = styles("mqm_editor.css")
     noun = "MQM editor"
     weights = traitlets.Dict().tag(sync=True)
     categories = traitlets.Dict().tag(sync=True)
@@ -165,18 +160,14 @@ class _MqmEditor(Widget):
     def static_html(self) -> str:
         start, now = (_plane(self.data, state) for state in (self.data["start"], self.state))
         frame = now.assign(accuracy_start=start["accuracy"], naturalness_start=start["naturalness"])
-        box, ranges = self.data["box"], []
-        for axis, (low, high) in (("naturalness", box[:2]), ("accuracy", box[2:4])):
-            factor = zoom(-frame[axis].min(), low)
-            ranges.append((low * factor, high * factor))
-        chart = plot_moves(frame, ranges=(ranges[0], ranges[1]), size=tuple(self.data["size"]))
         shown = self.systems()[["system", "accuracy", "fluency", "penalty"]]
         rows = [[name, *(number(v, 3) for v in values)] for name, *values in shown.to_numpy()]
         points = "Penalties in MQM points per segment, lower is better. Ring: on the frontier."
         costs = [[name, f"{value:g}"] for name, value in self.weights.items()]
         sides = [[name, side] for name, side in self.categories.items()]
+        wide, high = self.data["box"][4:]
         return static_page(
-            chart,
+            drawn(plot_moves(frame, size=(wide, high))),
             plain_table(points, list(shown), rows, "right"),
             plain_table("What an error costs, in MQM points.", ["error", "weight"], costs, "right"),
             plain_table("What each category counts for.", ["category", "counts for"], sides),

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import traitlets
 
 from .. import checks
 from ..accuracy.surface import surface_metric
-from ..charts.curve import beta_label
-from ..charts.frame import legible, number
-from ..charts.tradeoff import plot_one_source
+from ..charts.curve import plot_curve
+from ..charts.frame import beta_label, number
+from ..charts.offline import drawn
 from ..data.languages import NAMES, short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
@@ -33,17 +34,7 @@ from ..naturalness.critic import (
     score_critic,
 )
 from ..plane import OracleStudy
-from .base import (
-    Markup,
-    Widget,
-    detached,
-    drawn,
-    html_lang,
-    module,
-    plain_table,
-    static_page,
-    styles,
-)
+from .base import Markup, Widget, html_lang, plain_table, static_page, unbounded
 
 _HEADROOM, _MARGIN = 0.2, 0.12  # beyond the candidates, as shares of their width on an axis
 _Points = list[tuple[str, str, float, float]]  # (tag, text, accuracy, naturalness)
@@ -105,7 +96,7 @@ def own_translation(
     return _OwnTranslation.of(_picture(data["segments"][0]), data=data, segment=shown[0], beta=beta)
 
 
-class _OwnTranslation(Widget):
+class _OwnTranslation(Widget, files="chrf.js critic.js own.js own.css"):
     """The widget that `own_translation` makes; its traits follow the page and can be set.
 
     Attributes
@@ -120,27 +111,19 @@ class _OwnTranslation(Widget):
         The kept sentences with their segments. An exported page is empty.
     """
 
-    _esm = module("chrf.js", "critic.js", "own.js")
-    _css = styles("own.css")
     noun = "write your own translation"
     text = traitlets.Unicode("").tag(sync=True)
     segment = traitlets.Int(0).tag(sync=True)
     kept: Any = traitlets.List().tag(sync=True)
-    beta = traitlets.Float(3.0).tag(
-        sync=True,
-        to_json=lambda b, _: "inf" if math.isinf(b) else b,
-        from_json=lambda b, _: float(b),
-    )
+    beta = unbounded(3.0)
 
     @traitlets.validate("beta")
     def _valid_beta(self, proposal: Any) -> Any:
         return checks.non_negative("beta", proposal["value"])
 
-    def fragment(self) -> str:
-        """HTML for a notebook's output, with nothing typed."""
-        blank = _OwnTranslation(data=self.data, segment=self.segment, beta=self.beta, **detached())
-        blank.chart = self.chart
-        return super(_OwnTranslation, blank).fragment()
+    def blank(self) -> dict[str, Any]:
+        """Nothing typed, nothing kept."""
+        return {"text": "", "kept": []}
 
     def __repr__(self) -> str:
         shown = f"{len(self.data['segments'])} sources, segment {self.segment} is seen"
@@ -221,28 +204,20 @@ def _span(values: Sequence[float], above: float, most: float = math.inf) -> tupl
 
 
 def _picture(segment: dict[str, Any]) -> Any:
-    """The chart of one source for readers without scripts."""
+    """The chart of one source for readers without scripts: candidates below their curve."""
     x0, x1, y0, y1 = segment["box"]
-    titles: dict[str, Any] = {
-        "accuracy_title": "chrF, points →",
-        "naturalness_title": "critic, nats →",
-    }
-    scores = segment["accuracy"], segment["naturalness"]
-    return plot_one_source(*scores, ranges=((x0, x1), (y0, y1)), size=(520, 340), **titles)
+    titles: Any = {"accuracy_title": "chrF, points →", "naturalness_title": "critic, nats →"}
+    table = pd.DataFrame({name: segment[name] for name in ("accuracy", "naturalness")})
+    curve = oracle_curve([0] * len(table), table.accuracy, table.naturalness)
+    return plot_curve(curve, circles=table, ranges=((x0, x1), (y0, y1)), size=(520, 340), **titles)
 
 
 def _printed(segment: dict[str, Any]) -> str:
     """One source on paper: a row for each candidate that the oracle takes, with its smallest β."""
     chrf, nats = segment["accuracy"], segment["naturalness"]
-    rows = [
-        (
-            legible(start),
-            segment["tags"][k],
-            number(chrf[k], 1),
-            number(nats[k], 2),
-            segment["texts"][k],
-        )
-        for k, start in zip(segment["chain"], segment["beta"], strict=True)
-    ]
+    rows = []
+    for k, start in zip(segment["chain"], segment["beta"], strict=True):
+        scores = number(chrf[k], 1), number(nats[k], 2)
+        rows.append((beta_label(start), segment["tags"][k], *scores, segment["texts"][k]))
     caption = f"Source {segment['id']}: {segment['src']} What the oracle takes:"
-    return plain_table(caption, ("from β", "candidate", "chrF", "critic", "translation"), rows)
+    return plain_table(caption, ("from", "candidate", "chrF", "critic", "translation"), rows)

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from ..charts.frame import axis_ranges, number
-from ..charts.tradeoff import between_ends, plot_tradeoff
+from ..charts.curve import plot_tradeoff
+from ..charts.frame import number
+from ..charts.offline import drawn
 from ..errors import DataError
 from ..estimate import digits_of
-from .base import Markup, Widget, drawn, html_lang, module, plain_table, static_page, styles
+from .base import Markup, Widget, html_lang, plain_table, static_page
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
@@ -63,13 +64,12 @@ def tradeoff_explorer(
         raise DataError(f"tradeoff: got {got}, expected {shape[0]} and {shape[1]}, show ≥ 1.")
     look = {"size": (430, 340)} | look
     start = float(curve.naturalness[[0, -1]].mean()) if start is None else start
-    chart = plot_tradeoff(curve, point=between_ends(start, curve.naturalness), **look)
+    chart = plot_tradeoff(curve, point=_between_ends(start, curve.naturalness), **look)
     kept, q, r = _columns(curve, show)
     data = {
         "title": title,
         "names": list(names),
         "langs": [*map(html_lang, langs)],
-        "box": [v for span in axis_ranges([curve]) for v in span] + list(look["size"]),
         "sources": sources,
         "targets": [targets[y] for y in kept],
         "others": len(targets) - len(kept),
@@ -84,7 +84,7 @@ def tradeoff_explorer(
     return _TradeoffExplorer.of(chart, data=data | drawn(chart), naturalness=start)
 
 
-class _TradeoffExplorer(Widget):
+class _TradeoffExplorer(Widget, files="tradeoff.js tradeoff.css"):
     """The widget that `tradeoff_explorer` makes; `naturalness` and `scale` follow the page.
 
     Attributes
@@ -95,15 +95,13 @@ class _TradeoffExplorer(Widget):
         What the slider moves; by β it jumps from vertex to vertex.
     """
 
-    _esm = module("tradeoff.js")
-    _css = styles("tradeoff.css")
     noun = "A(N) explorer"
     naturalness = traitlets.Float(0.0).tag(sync=True)
     scale = traitlets.Enum(["naturalness", "beta"], "naturalness").tag(sync=True)
 
     @traitlets.validate("naturalness")
     def _valid_naturalness(self, proposal: Any) -> Any:
-        return between_ends(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
+        return _between_ends(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
 
     def table(self, at: Sequence[float] | None = None) -> pd.DataFrame:
         """Q(y|x) at some N, by default the present one: a row per N, source and shown target.
@@ -113,7 +111,7 @@ class _TradeoffExplorer(Widget):
         rows = []
         names = self.data["targets"] + [_OTHERS] * bool(self.data["others"])
         for n in [self.naturalness] if at is None else at:
-            accuracy, q = _mixture(self.data, between_ends(n, self.data["naturalness"]))
+            accuracy, q = _mixture(self.data, _between_ends(n, self.data["naturalness"]))
             for source, p, row in zip(self.data["sources"], self.data["p"], q, strict=True):
                 pairs = zip(names, row.tolist(), strict=True)
                 rows += [(n, accuracy, source, p, y, v) for y, v in pairs]
@@ -130,6 +128,15 @@ class _TradeoffExplorer(Widget):
         note = "<p>Rows: Q(y|x). Bold: the most probable target of a source.</p>"
         tables = (_static_table(self.data, n) for n in at)
         return static_page(self.data, *tables, note, title=self.data["title"])
+
+
+def _between_ends(value: float, naturalness: Any) -> float:
+    """N between the ends of a curve of (V,) vertices; one that misses them by rounding is moved."""
+    value, low, high = float(value), float(naturalness[0]), float(naturalness[-1])
+    room = 1e-9 * max(1.0, high - low)
+    if not low - room <= value <= high + room:
+        raise DataError(f"naturalness: got {value}, expected {low:.6g} to {high:.6g}.")
+    return min(max(value, low), high)
 
 
 def _columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

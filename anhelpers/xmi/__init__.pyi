@@ -4,6 +4,7 @@ from .features import corpus_features as corpus_features
 from .features import feature_correlations as feature_correlations
 from .features import metric_correlations as metric_correlations
 from .features import type_token_ratio as type_token_ratio
+from .measure import Xmi as Xmi
 from .measure import characters as characters
 from .measure import per_character as per_character
 from .measure import pointwise_xmi as pointwise_xmi
@@ -23,8 +24,6 @@ from .published import read_results as read_results
 from .published import recomputed_bleu as recomputed_bleu
 from .published import sides as sides
 from .published import token_gap as token_gap
-from .results import Xmi as Xmi
-from .results import xmi_rows as xmi_rows
 from .toy import ToyPair as ToyPair
 from .toy import gap_rows as gap_rows
 from .toy import model_gap as model_gap

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..bootstrap import MeanInterval, Score, bootstrap_means, clusters_of
+from ..bootstrap import MeanInterval, Score, bootstrap_means, clusters_of, few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
-from .logprobs import Tokens, in_bits, same_tokens, token_counts
-from .results import Xmi
+from ..scoring import estimate_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+UNITS = {"nats": 1 / math.log(2), "bits": 1.0, "log10": math.log2(10)}  # bits in one of each
+
+Tokens = Sequence[int] | Sequence[Sized | None] | Sequence[int | Sized | None]
 
 SENTENCE = "bits per sentence"
 COUNTS = {
@@ -25,6 +29,55 @@ COUNTS = {
     "published": "mean over tokens × (tokens - 1 per sentence)",
 }
 """How bits of tokens become bits of a sentence: by eq. 2, or as in the published Table 1."""
+
+
+@dataclass(frozen=True)
+class Xmi:
+    """H_LM(T), H_MT(T | S) and XMI(S → T) = H_LM - H_MT, from the same resamples.
+
+    Parameters
+    ----------
+    h_lm, h_mt, xmi : Estimate
+        In bits per sentence, or per character from `per_character`.
+    left_out : int
+        Sentences without a score of both models.
+    """
+
+    h_lm: Estimate
+    h_mt: Estimate
+    xmi: Estimate
+    left_out: int = 0
+
+    @property
+    def bits(self) -> tuple[Estimate, Estimate, Estimate]:
+        """H_LM, H_MT and XMI."""
+        return self.h_lm, self.h_mt, self.xmi
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Cautions about the sentences and the intervals."""
+        xmi, n = self.xmi, self.xmi.n
+        left = f"{self.left_out} of {n + self.left_out} sentences left out: a score is missing."
+        below = "XMI is below 0 with its whole interval. Are mt and lm swapped?"
+        few = few_clusters(
+            xmi.n_docs, "documents" if xmi.n_docs < n else "sentences", xmi.n_effective
+        )
+        return tuple(filter(None, (left * bool(self.left_out), below * (xmi.high < 0), few)))
+
+    def __str__(self) -> str:
+        missing = f"; {self.left_out} sentences left out" if self.left_out else ""
+        return "; ".join(map(str, self.bits)) + missing
+
+    def rows(self, direction: str) -> pd.DataFrame:
+        """Tabulate H_LM, H_MT and XMI of a direction.
+
+        Returns
+        -------
+        direction, quantity, value, se, low, high, unit, n, signature.
+        """
+        names = ["direction", "quantity", "value", "se", "low", "high", "unit", "n", "signature"]
+        table = estimate_table(self.bits).rename(columns={"name": "quantity"})
+        return table.assign(direction=direction)[names]
 
 
 def sentence_cross_entropy(
@@ -65,7 +118,7 @@ def sentence_cross_entropy(
     >>> sentence_cross_entropy([-2.0, -4.0], unit="bits", rng=np.random.default_rng(0)).value
     3.0
     """
-    surprisal = in_bits("logprobs", logprobs, unit)
+    surprisal = _in_bits("logprobs", logprobs, unit)
     scored = ~np.isnan(surprisal)
     known = None if tokens is None else (tokens,)
     checks.same_length(logprobs=surprisal, **({} if tokens is None else {"tokens": tokens}))
@@ -74,7 +127,7 @@ def sentence_cross_entropy(
     found = bootstrap_means(
         np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=_of_counts(count, 1)
     )
-    return bits(["H"], found, _signature(unit, COUNTS[count], found, docs))[0]
+    return _bits(["H"], found, _signature(unit, COUNTS[count], found, docs))[0]
 
 
 def xmi(
@@ -130,7 +183,7 @@ def xmi(
         np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=_of_counts(count, 3)
     )
     signature = _signature(unit, COUNTS[count], found, docs)
-    h_lm, h_mt, gap = bits(["h_lm", "h_mt", "xmi"], found, signature)
+    h_lm, h_mt, gap = _bits(["h_lm", "h_mt", "xmi"], found, signature)
     return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
 
 
@@ -175,7 +228,7 @@ def per_character(
     )
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
     signature = _signature(unit, "all bits / all characters", found, docs)
-    h_lm, h_mt, gap = bits(names, found, signature, "bits per character")
+    h_lm, h_mt, gap = _bits(names, found, signature, "bits per character")
     return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
 
 
@@ -242,7 +295,7 @@ def xmi_difference(
     of = less and (lambda means: less(means) @ [[1.0], [-1.0]])
     docs = _docs(docs, scored)
     found = bootstrap_means(np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=of)
-    return bits(["xmi difference"], found, _signature(unit, COUNTS[count], found, docs))[0]
+    return _bits(["xmi difference"], found, _signature(unit, COUNTS[count], found, docs))[0]
 
 
 def xmi_table(
@@ -289,7 +342,7 @@ def xmi_table(
     return pd.DataFrame(rows)
 
 
-def bits(
+def _bits(
     names: Sequence[str], found: MeanInterval, signature: str, unit: str = SENTENCE
 ) -> list[Estimate]:
     """Return means with their intervals as estimates; an entropy's interval ends at 0.
@@ -315,11 +368,11 @@ def _pair(
     mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, unit: str, tokens: tuple[Tokens, Tokens] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The two surprisals of each sentence in bits, and whether both are known."""
-    mt, lm = in_bits("mt_logprobs", mt_logprobs, unit), in_bits("lm_logprobs", lm_logprobs, unit)
+    mt, lm = _in_bits("mt_logprobs", mt_logprobs, unit), _in_bits("lm_logprobs", lm_logprobs, unit)
     checks.same_length(mt_logprobs=mt, lm_logprobs=lm)
     scored = ~(np.isnan(mt) | np.isnan(lm))
     if tokens is not None:
-        same_tokens(*tokens, scored)
+        _same_tokens(*tokens, scored)
     return mt, lm, scored
 
 
@@ -340,10 +393,78 @@ def _of_counts(count: str, k: int) -> Score | None:
 def _lengths(count: str, tokens: tuple[Tokens, ...] | None, scored: np.ndarray) -> list[np.ndarray]:
     """The numbers of tokens as a column, if the count needs them."""
     published = checks.one_of(count, COUNTS, "count") == "published"
-    return [token_counts(tokens, scored)] if published else []
+    return [_token_counts(tokens, scored)] if published else []
 
 
 def _signature(unit: str, how: str, found: MeanInterval, docs: np.ndarray) -> str:
     what = "documents" if found.n_clusters < found.n[0] else "sentences"
     what += " of one document" if len(set(docs.tolist())) == 1 else ""
     return f"scores in {unit}; {how}; {len(found.draws)} resamples of {found.n_clusters} {what}"
+
+
+def _in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:
+    """(n,) surprisal of each sentence, -log2 q, in bits, at least 0; nan if missing.
+
+    Parameters
+    ----------
+    logprobs : (n,) log q, at most 0.
+
+    Raises
+    ------
+    DataError : with its line, a positive or infinite log-probability. UnknownName : the unit.
+
+    >>> _in_bits("lm", [-2.0, 0.0], "bits").tolist()
+    [2.0, 0.0]
+    """
+    factor = UNITS[checks.one_of(unit, UNITS, "unit")]
+    logs = np.asarray(logprobs, dtype=np.float64)
+    bad = np.flatnonzero((logs > checks.ROUNDING) | np.isinf(logs))[:1].tolist()
+    if logs.ndim != 1 or bad:
+        got = f"{logs.flat[bad[0]]:g}" if bad else f"shape {logs.shape}"
+        message = f"got {got}, expected finite log-probabilities ≤ 0, or nan, one per sentence."
+        raise DataError(message, name, bad[0] + 1 if bad else None)
+    return np.maximum(-logs, 0.0) * factor
+
+
+def _same_tokens(mt: Tokens, lm: Tokens, scored: np.ndarray) -> None:
+    """Raise a DataError for the first sentence whose tokens differ between two models.
+
+    Parameters
+    ----------
+    mt, lm : (n,) per sentence the number of tokens, or the tokens; None: unknown, not compared.
+    scored : (n,) bool, the sentences to compare.
+    """
+    checks.same_length(mt_tokens=mt, lm_tokens=lm, logprobs=scored)
+    for i in np.flatnonzero(scored):
+        a, b = mt[i], lm[i]
+        if a is None or b is None:
+            continue
+        texts = isinstance(a, Sequence) and isinstance(b, Sequence)
+        if (list(a) != list(b)) if texts else (_number(a) != _number(b)):
+            message = f"sentence {i + 1}: mt has {_number(a)} tokens, lm {_number(b)}, expected "
+            raise DataError(message + "the same tokens. Use per_character (--per-char).")
+
+
+def _token_counts(tokens: tuple[Tokens, ...] | None, scored: np.ndarray) -> np.ndarray:
+    """(n,) number of tokens of each sentence, from the first model that has it; nan: not scored.
+
+    Parameters
+    ----------
+    tokens : of each model, as in `_same_tokens`.
+
+    Raises
+    ------
+    DataError : a scored sentence whose tokens are unknown.
+    """
+    counts = np.full(len(scored), np.nan)
+    for i in np.flatnonzero(scored):
+        known = next((side[i] for side in tokens or () if side[i] is not None), None)
+        if known is None:
+            message = f"the published count needs the number of tokens of sentence {i + 1}"
+            raise DataError(f"{message}. Give scores per token, or count 'all'.")
+        counts[i] = _number(known)
+    return counts
+
+
+def _number(tokens: int | Sized) -> int:
+    return len(tokens) if isinstance(tokens, Sized) else int(tokens)

@@ -19,9 +19,7 @@ from ..translation import (
     target_tokens,
     translation_model,
 )
-from .logprobs import same_tokens
-from .measure import characters, per_character, xmi
-from .results import Xmi
+from .measure import Xmi, _same_tokens, characters, per_character, xmi
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def xmi_from_models(
         theirs = (
             target_tokens(lm, trgs) if isinstance(lm, TranslationModel) else lm_tokens(lm, trgs)
         )
-        same_tokens(target_tokens(mt, trgs), theirs, np.ones(len(trgs), bool))
+        _same_tokens(target_tokens(mt, trgs), theirs, np.ones(len(trgs), bool))
     given = score_pairs(mt, srcs, trgs)
     alone: PairLogProbs | TextLogProbs
     if isinstance(lm, TranslationModel):

@@ -17,9 +17,7 @@ from ..data.schema import CandidateSet
 from ..divergences import pmf
 from ..errors import DataError, nearest
 from ..estimate import Estimate
-from .logprobs import UNITS, in_bits
-from .measure import bits, xmi
-from .results import Xmi
+from .measure import UNITS, Xmi, _bits, _in_bits, xmi
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -463,7 +461,7 @@ def model_gap(
     0.0
     """
     found = xmi(*scores, rng=rng, n_draws=n_draws)
-    mt, lm = (in_bits(name, s, "nats") for name, s in zip(("mt", "lm"), scores, strict=True))
+    mt, lm = (_in_bits(name, s, "nats") for name, s in zip(("mt", "lm"), scores, strict=True))
     true_mt = -UNITS["nats"] * pair.logprob_trg_given_src(srcs, trgs)
     true_lm = -UNITS["nats"] * pair.logprob_trg(trgs)
     if (never := np.flatnonzero(np.isinf(true_mt))).size:
@@ -475,7 +473,7 @@ def model_gap(
     columns = columns[~np.isnan(columns).any(1)]
     means = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
     names = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI") * 2
-    six = bits(names, means, f"{n_draws} resamples of {len(columns)} sentences")
+    six = _bits(names, means, f"{n_draws} resamples of {len(columns)} sentences")
     return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *six)
 
 

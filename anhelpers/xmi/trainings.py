@@ -25,8 +25,7 @@ from ..naturalness.lm import LanguageModel, language_model
 from ..progress import progress
 from ..scoring.cache import IN_MEMORY
 from ..translation import TranslationModel, translation_model
-from .logprobs import UNITS
-from .measure import SENTENCE, pointwise_xmi
+from .measure import SENTENCE, UNITS, pointwise_xmi
 from .models import xmi_from_models
 from .toy import ToyPair
 

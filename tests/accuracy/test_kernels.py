@@ -2,14 +2,16 @@
 
 import os
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
+import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers._numba import compiled, cores
-from anhelpers.accuracy import chrf, surface
+from anhelpers.accuracy import bleu, chrf, surface
 
 SYMBOLS = st.lists(st.integers(0, 4) | st.sampled_from([70, 0x3000, 0x1F600]), max_size=30)
 
@@ -99,19 +101,38 @@ def test_white_space_is_that_of_split():
     assert chrf._WHITESPACE.tolist() == [c for c in range(0x110000) if not chr(c).split()]
 
 
-@given(
-    st.lists(st.text(), max_size=6),
-    st.lists(st.text(alphabet="ab ,. \u3000\x1c", max_size=20), max_size=6),
-)
-@settings(max_examples=60, deadline=None)
-def test_words_are_equal_exactly_where_their_numbers_are(some, more):
-    vocabulary = chrf.Words(lambda word: [word])
-    parts = [vocabulary.symbols(texts) for texts in (some, more, some)]
-    words = [word for texts in (some, more, some) for text in texts for word in text.split()]
-    numbers = np.concatenate([ids for ids, _ in parts]).tolist()
-    assert len(numbers) == len(words)
-    assert len(set(zip(words, numbers, strict=True))) == len(set(words)) == len(set(numbers))
-    assert np.diff(parts[1][1]).tolist() == [len(text.split()) for text in more]
+_BLEU, _CHRF = sacrebleu.BLEU(), sacrebleu.CHRF(word_order=2)
+
+
+def _words(texts, split):
+    symbols, at = chrf.words(chrf.characters(texts), split)
+    return symbols.tolist(), np.diff(at).tolist()
+
+
+@given(st.lists(st.one_of(st.text(), st.text(alphabet="ab ,.1-/&;<\u3000\x1c")), max_size=9))
+@settings(max_examples=25, deadline=None)
+def test_words_are_equal_exactly_if_their_numbers_are(texts):
+    for split, tokenise in (
+        (bleu._split_nothing, str.split),
+        (chrf.split_edges, _CHRF._remove_punctuation),
+        (bleu._split_13a, lambda text: _BLEU.tokenizer(text).split()),
+    ):
+        cleaned = [bleu._clean(text) for text in texts] if split is bleu._split_13a else texts
+        tokens = [tokenise(text) for text in texts]
+        numbers, lengths = _words(cleaned, split)
+        assert lengths == [len(of_text) for of_text in tokens]
+        pairs = set(zip([t for of_text in tokens for t in of_text], numbers, strict=True))
+        assert len(pairs) == len({t for t, _ in pairs}) == len({n for _, n in pairs})
+
+
+def test_marks_are_split_off_as_by_sacrebleu():
+    """All texts of up to 5 of the characters that 13a looks at, and of chrF++'s marks."""
+    texts = ["".join(of) for n in range(1, 6) for of in product(".,1a- ", repeat=n)]
+    _, lengths = _words(texts, bleu._split_13a)
+    assert lengths == [len(_BLEU.tokenizer(text).split()) for text in texts]
+    _, lengths = _words(texts, chrf.split_edges)
+    remove = _CHRF._remove_punctuation
+    assert lengths == [len(remove(text)) for text in texts]
 
 
 def test_batches_bring_every_hypothesis_back_to_its_row(rng):
@@ -136,7 +157,7 @@ def test_threads_give_the_bits_of_one(name, rng):
     found = []
     for n in (1, 3):
         counts = surface._functions(name, "de")[2]()
-        batches = surface._batches(texts[40:], refs, segment, characters=200)
+        batches = list(surface._batches(texts[40:], refs, segment, characters=200))
         found.append(surface._gather(counts, batches, n))
     assert (found[0] == found[1]).all()
 

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.charts.curve import plot_callouts, plot_curve, plot_gap, plot_optimism
+from anhelpers.charts.curve import plot_callouts, plot_curve, plot_optimism
 from anhelpers.charts.frame import Frame, axis_ranges
 from anhelpers.charts.offline import to_svg
-from anhelpers.charts.tradeoff import plot_one_source
+from anhelpers.charts.systems import plot_gap
 from anhelpers.data.schema import CandidateSet, TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.fan import expected_curves
@@ -133,7 +133,8 @@ def test_a_curve_of_one_vertex_a_moving_point_and_added_layers(curve):
 
 def test_candidates_of_one_source_are_circles_around_their_line():
     accuracy, naturalness = [80, 60, 30, 50], [-4, -1, 0, -3.5]
-    chart = plot_one_source(accuracy, naturalness, ranges=((-5, 1), (20, 90)))
+    circles = pd.DataFrame({"accuracy": accuracy, "naturalness": naturalness})
+    chart = plot_curve(oracle_curve([0] * 4, accuracy, naturalness), circles=circles)
     line = pd.DataFrame(rows_of(chart, name="bxline"))
     assert line[["naturalness", "accuracy"]].to_numpy().tolist() == [[-4, 80], [-1, 60], [0, 30]]
     assert [row["accuracy"] for row in rows_of(chart, size=70)] == accuracy
@@ -258,12 +259,9 @@ def test_each_panel_has_the_translations_of_one_sentence_along_its_curve(studies
         marks = rows_of(inside, type="point")
         assert {row["accuracy"] for row in marks} <= {*path}
         assert [row["label"] for row in marks][::2] == ["β = 0", "β = ∞"]
-    assert sentences(plot_callouts(studies[:1], segment=2)) == [["1 only", "2 only"]]
 
 
 def test_callouts_of_other_sources_are_refused(studies):
     other = replace(studies[1], test=replace(studies[1].test, srcs=("a", "b", "c")))
     with pytest.raises(DataError):
         plot_callouts([studies[0], other])
-    with pytest.raises(DataError):
-        plot_callouts(studies, segment=3)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers.charts.decisions import LEVELS, _decided, plot_decisions
+from anhelpers.charts.correlation import LEVELS, _decided, plot_decisions
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError
 from anhelpers.stats import holm

@@ -25,7 +25,7 @@ OUTLINE = {"interpolate": "linear-closed"}
 @given(st.floats(0.01, 5), st.floats(0.01, 5), st.floats(-1, 1))
 def test_an_ellipse_holds_95_percent_of_the_normal_with_its_covariance(sx, sy, r):
     frame = table(1).assign(naturalness_se=sx, accuracy_se=sy, correlation=r)
-    outline = error_ellipses(frame, n_points=64)[["naturalness", "accuracy"]]
+    outline = error_ellipses(frame)[["naturalness", "accuracy"]]
     x = (outline - frame.loc[0, ["naturalness", "accuracy"]].astype(float)).to_numpy()
     covariance = np.array([[sx**2, r * sx * sy], [r * sx * sy, sy**2]])
     assert (x.max(axis=0) <= np.array([sx, sy]) * CHI2**0.5 * (1 + 1e-9)).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from anhelpers.divergences.samples import against_chance, along_a_line, resampled
+from anhelpers.divergences.samples import _against_chance, _resampled, along_a_line
 
 
 def seeded(seed=0):
@@ -40,7 +40,7 @@ def test_without_noise_the_interval_is_the_point_and_without_a_difference_it_beg
 
 
 def test_an_infinite_draw_leaves_the_upper_end_open():
-    found = against_chance(
+    found = _against_chance(
         2.0, lambda by: np.array([by, np.inf]), float, plain=np.array([2.0, np.inf]), se=np.nan, n=9
     )
     assert (found.low, found.high) == (0, np.inf)
@@ -49,12 +49,12 @@ def test_an_infinite_draw_leaves_the_upper_end_open():
 def test_noise_of_texts_has_the_covariance_of_a_mean_over_documents():
     docs = np.array([0, 0, 0, 1, 1, 2, 3, 3])
     x = seeded(1).normal(size=8)
-    moved, counting = resampled(8, docs, 40_000, seeded(2))
+    moved, counting = _resampled(8, docs, 40_000, seeded(2))
     np.testing.assert_allclose(moved.sum(1), 0, atol=1e-12)
     sums = np.bincount(docs, x - x.mean()) / 8
     assert (moved @ x).std() == pytest.approx(np.sqrt(4 / 3 * sums @ sums), rel=0.02)
     assert counting == pytest.approx(64 / (9 + 4 + 1 + 4))
-    alone, n = resampled(8, None, 40_000, seeded(3))
+    alone, n = _resampled(8, None, 40_000, seeded(3))
     assert (alone @ x).std() == pytest.approx(stats.sem(x), rel=0.02)
     assert n == 8
 
@@ -63,7 +63,7 @@ def test_noise_in_many_dimensions_is_no_larger_than_that_of_new_samples():
     """Drawing texts with replacement gives sizes that scatter several times as much as those of new samples."""
     new = [np.linalg.norm(seeded(s).normal(size=(50, 400)).mean(0)) for s in range(300)]
     x = seeded(5).normal(size=(50, 400))
-    turned = np.linalg.norm(resampled(50, None, 2000, seeded(6))[0] @ x, axis=1)
+    turned = np.linalg.norm(_resampled(50, None, 2000, seeded(6))[0] @ x, axis=1)
     drawn = np.linalg.norm(
         (seeded(7).multinomial(50, np.full(50, 0.02), 2000) / 50 - 0.02) @ x, axis=1
     )

@@ -43,7 +43,7 @@ def pmfs(draw, n=2, largest=7, zeros=True):
 
 
 def all_divergences(q, r):
-    values = {name: d.value(q, r) for name, d in DIVERGENCES.items()}
+    values = {name: d(q, r) for name, d in DIVERGENCES.items()}
     return values | {f"renyi {a}": renyi(q, r, a) for a in (0.25, 0.5, 2, math.inf)}
 
 

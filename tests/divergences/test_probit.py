@@ -8,13 +8,14 @@ from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
 from anhelpers.divergences import processes as probit
-from anhelpers.divergences.processes import bivariate_normal_cdf, probit_second_moment
+from anhelpers.divergences.processes import CriticProcess, bivariate_normal_cdf, second_moment
 from anhelpers.errors import DataError
 
 SIDES = st.one_of(
     st.floats(-9, 9),
     st.sampled_from([0.0, -0.0, 1e-12, -1e-12, 1e-305, np.inf, -np.inf, 1.0, 1 + 1e-9]),
 )
+LINEAR = CriticProcess("probit", lambda t: t[:, 0], lambda s, t: s @ t.T)
 RHOS = st.one_of(
     st.floats(-1, 1),
     st.sampled_from([0.0, 1.0, -1.0, 1 - 1e-14, -1 + 1e-14, 0.999999, -0.999999]),
@@ -109,7 +110,7 @@ def test_the_second_moment_is_its_definition():
     x, y = rng.normal(size=(4, 2)), rng.normal(size=(3, 2))
     y[0] = x[0]  # the same text on both sides
     mx, my, kxx, kyy, kxy = x[:, 0], y[:, 0], (x**2).sum(1), (y**2).sum(1), x @ y.T
-    found = probit_second_moment(mx, kxx, my, kyy, kxy)
+    found = second_moment(LINEAR, x, y)
     wanted = [
         [by_sums(mx[i], my[j], kxx[i], kyy[j], kxy[i, j]) for j in range(3)] for i in range(4)
     ]
@@ -120,20 +121,17 @@ def test_the_second_moment_is_its_definition():
 def test_blocks_change_nothing(monkeypatch):
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
-    args = x[:, 0], (x**2).sum(1), y[:, 0], (y**2).sum(1), x @ y.T
-    whole = probit_second_moment(*args)
+    whole = second_moment(LINEAR, x, y)
     monkeypatch.setattr(probit, "_CELLS", 11)
-    assert (probit_second_moment(*args) == whole).all()
+    assert (second_moment(LINEAR, x, y) == whole).all()
 
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(DataError):
         bivariate_normal_cdf(0, 0, [0.1, 1.5])
-    with pytest.raises(DataError):
-        bivariate_normal_cdf([0, np.nan], 0, 0.5)
-    with pytest.raises(DataError):
-        probit_second_moment([0], [1], [0], [1], [[3]])
-    with pytest.raises(DataError):
-        probit_second_moment([0], [-1], [0], [1], [[0]])
-    with pytest.raises(DataError):
-        probit_second_moment([0], [1], [0, 0], [1, 1], [[0]])
+    for cov in ([[1, 3], [3, 1]], [[-1, 0], [0, 1]]):
+        with pytest.raises(DataError):
+            second_moment(CriticProcess("probit", [0, 0], cov))
+    for mean, cov in ((np.sum, LINEAR.cov), (LINEAR.mean, np.multiply.outer)):
+        with pytest.raises(DataError):
+            second_moment(CriticProcess("probit", mean, cov), np.ones((2, 2)))

@@ -1,6 +1,7 @@
 """Joint resampling, distances to the curve, Pareto sets and paired tests, each against the plain way."""
 
 import itertools
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -89,18 +90,19 @@ def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monke
     """What is too large for memory is made a few draws at a time, and the numbers stay the same."""
     plane, n = random_plane(), 300
     monkeypatch.setattr(bootstrap, "BLOCK", 64)
-    few = bootstrap.resamples(plane.clusters, n, np.random.default_rng(1))
+    few = bootstrap.Resamples(plane.clusters, n, np.random.default_rng(1))
     assert len([*few.blocks()]) > 10
     kept = np.concatenate([block for _, block in few.blocks()])
     assert (kept.sum(1) == few.n_clusters).all()
-    whole = replace(few, _kept=[kept])
+    whole = copy(few)
+    whole._kept = kept
     values = plane.accuracy.values, plane.naturalness.values
     segment = np.repeat(np.arange(len(plane)), len(plane.systems))
     curve = oracle_curve(segment, *(v.ravel() for v in values))
     tables = []
     for drawn in (few, whole):
         for module in (table, scores):
-            monkeypatch.setattr(module, "resamples", lambda *_, drawn=drawn: drawn)
+            monkeypatch.setattr(module, "Resamples", lambda *_, drawn=drawn: drawn)
         tables.append(systems_table(plane, np.random.default_rng(0), n, curve=curve))
         tables[-1].attrs["draws"] = plane.draws(np.random.default_rng(0), n)[0]
     pd.testing.assert_frame_equal(*tables, rtol=1e-12)
@@ -109,14 +111,14 @@ def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monke
 
 def test_draws_by_segment_come_in_parts_that_fit_the_memory_where_documents_are_long(monkeypatch):
     docs, rng = np.arange(90) // 30, np.random.default_rng(1)
-    drawn = bootstrap.resamples(docs, 40, rng)
+    drawn = bootstrap.Resamples(docs, 40, rng)
     whole = np.concatenate([counts for _, counts in drawn.by_segment()])
     monkeypatch.setattr(bootstrap, "BLOCK", 900)
     parts = [*drawn.by_segment()]
     assert [rows for rows, _ in parts] == [slice(i, i + 10) for i in range(0, 40, 10)]
     assert all(counts.size <= 900 for _, counts in parts)
     assert (np.concatenate([counts for _, counts in parts]) == whole).all()
-    assert (whole == drawn._kept[0][:, drawn.index]).all()
+    assert (whole == drawn._kept[:, drawn.index]).all()
 
 
 @pytest.mark.verifies("BLEU", "chrF", by="foreign", of="sacreBLEU")

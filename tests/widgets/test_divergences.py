@@ -5,7 +5,7 @@ import pytest
 import traitlets
 
 from anhelpers.divergences import pmf
-from anhelpers.errors import DataError
+from anhelpers.errors import DataError, UnknownName
 from anhelpers.widgets.divergences import divergence_explorer, three_routes
 
 NAMES = ["at eight", "sharp", "at eight clock", "at nine", "at noon"]
@@ -115,8 +115,10 @@ def test_built_in_paths_leave_out_what_r_does_not_allow():
     assert list(three_routes([0.5, 0.5], "ab")) == [LOSE]
     assert list(three_routes([0.5, 0.5, 0], "abc")) == [LOSE, INVENT]
     assert list(three_routes([0.25, 0.5, 0.25], "abc", ground=[0, 1, 5])) == [LOSE, SHIFT]
-    routes = three_routes([0.9, 0.06, 0.04], "abc", share=0.95)
-    assert np.allclose(routes[SHIFT].stops[-1], [0, 0.06, 0.94])  # no more than there is
+    routes = three_routes([0.94, 0.06, 0.0], "abc", ground=[0, 1, 9])
+    assert list(routes) == [LOSE, INVENT]
+    routes = three_routes([0.9, 0.06, 0.04], "abc")
+    assert np.allclose(routes[SHIFT].stops[-1], [0.8, 0.06, 0.14])
     assert "“a” to “b”" in routes[SHIFT].text
 
 
@@ -145,7 +147,7 @@ def test_traits_are_checked(widget):
         with pytest.raises(traitlets.TraitError):
             widget.t = t
     for trait, value in (("path", "invent word"), ("order", 3.0)):
-        with pytest.raises(DataError):
+        with pytest.raises(UnknownName):
             setattr(widget, trait, value)
     widget.order = np.inf
     assert widget.get_state("order") == {"order": "inf"}

@@ -20,7 +20,6 @@ from anhelpers.xmi import (
     sides,
     xmi,
     xmi_difference,
-    xmi_rows,
     xmi_table,
 )
 
@@ -241,7 +240,7 @@ def test_the_difference_leaves_out_what_either_direction_misses():
 
 
 def test_rows_are_tidy():
-    table = xmi_rows("en-de", xmi(MT, LM, unit="bits", rng=rng()))
+    table = xmi(MT, LM, unit="bits", rng=rng()).rows("en-de")
     assert list(table) == [
         "direction",
         "quantity",
