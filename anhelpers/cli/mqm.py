@@ -16,17 +16,17 @@ def options(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="ratings: .tsv or .csv, plain, .gz, .xz, .zst, .tar.gz; or a name of `anhelpers data`",
+        help="ratings: .tsv or .csv, also as .gz, .xz, .zst or .tar.gz; or a name of `anhelpers data`",
     )
     add = parser.add_argument
-    add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: that of the categories)")
+    add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: the best match)")
     weights = "freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)"
     add("--weights", default="freitag2021", metavar="W", help=weights)
     add(
         "--by",
         default="system",
         choices=["system", "rater", "doc", "domain", "segment"],
-        help="one row per system and this level (default: system, with intervals)",
+        help="level: a row per system and rater, doc, ... (default: system, with intervals)",
     )
     shared.add_options(parser, "--seed", "--output")
 

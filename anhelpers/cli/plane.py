@@ -59,17 +59,17 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--mine",
         nargs="+",
         metavar="[NAME=]FILE[:KIND]",
-        help="your systems, beside the others and no candidates of the curve; KIND (LLM, MT, "
-        "online, human) decides their marker",
+        help="your systems, which are no candidates of the curve; KIND (LLM, MT, online, human) "
+        "selects their marker",
     )
-    add("--docs", metavar="FILE", help="lines domain<TAB>document for -s, to resample documents")
+    add("--docs", metavar="FILE", help="a line domain<TAB>document per segment of -s")
     add(
         "-m",
         "--metrics",
         nargs="+",
         default=["chrf"],
         metavar="METRIC",
-        help=f"accuracy, a panel each: {lookup.listed('accuracy')} (default: chrf)",
+        help=f"accuracy, one panel each: {lookup.listed('accuracy')} (default: chrf)",
     )
     shared.add_options(parser, "--naturalness", "--lm", "--mono", "--seed")
     add("--domain", metavar="NAME", help="only the segments of this domain")

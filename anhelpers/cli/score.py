@@ -68,10 +68,10 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--level",
         choices=["corpus", "segment-mean", "both"],
         default="corpus",
-        help="of a system's score (default: corpus)",
+        help="level of a system's score (default: corpus)",
     )
-    add("--segments", action="store_true", help="a row per segment instead of per system")
-    add("--mme", metavar="FOLDER", help="also write texts and scores as mt-metrics-eval has them")
+    add("--segments", action="store_true", help="one row per segment instead of per system")
+    add("--mme", metavar="FOLDER", help="also write texts and scores for mt-metrics-eval")
 
 
 def run(args: argparse.Namespace) -> None:
