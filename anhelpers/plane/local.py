@@ -127,7 +127,7 @@ def local_correlation(
     )
 
 
-def claim_halves(table: pd.DataFrame, near: int | None = None) -> pd.DataFrame:
+def _claim_halves(table: pd.DataFrame, near: int | None = None) -> pd.DataFrame:
     """Decide the near and the far half of the claim.
 
     A half is decided if its systems differ by more than their errors (reliability ≥ RELIABLE), r differs from selection
@@ -162,7 +162,7 @@ def claim_halves(table: pd.DataFrame, near: int | None = None) -> pd.DataFrame:
 
 def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     """Say in words what `claim_halves` decides."""
-    halves = claim_halves(table, near)
+    halves = _claim_halves(table, near)
     told = [_told(row) for _, row in halves.iterrows()]
     if len(told) < 2:
         told.append(f"{table.n_systems.max()} systems are too few to tell near from far")

@@ -17,7 +17,8 @@ from anhelpers.mqm import choose_scheme, score_ratings
 from anhelpers.plane import (
     BETWEEN,
     WITHIN,
-    RatedMetrics,
+    _RatedMetrics,
+    _tie_threshold,
     accuracy_levels,
     bias_claim,
     metric_bias,
@@ -27,7 +28,6 @@ from anhelpers.plane import (
     rater_bias,
     soft_pairwise_accuracy,
     source_correlations,
-    tie_threshold,
     within_sources,
 )
 from anhelpers.plane.agreement import _swap_p, _swap_signs
@@ -56,7 +56,7 @@ def a_set(seed=0, **more):
     accuracy, fluency, docs = some_marks(seed, **more)
     noise = rng(seed + 1).normal(size=(2, *accuracy.shape))
     metrics = {"sees accuracy": accuracy + 0.3 * noise[0], "sees fluency": fluency + 0.3 * noise[1]}
-    return RatedMetrics(accuracy, fluency, metrics, docs)
+    return _RatedMetrics(accuracy, fluency, metrics, docs)
 
 
 @pytest.mark.verifies("Correlation within sources", by="hand")
@@ -160,7 +160,7 @@ def test_one_source_has_a_correlation_and_no_interval():
 def test_three_pairs_on_paper():
     # people: A = B < C; the metric: 1, 2, 9; without ties it misses the tie, with ties up to 1 it misses nothing
     assert pair_accuracy([[1, 2, 9]], [[0, 0, 1]])[0] == pytest.approx(2 / 3)
-    assert tie_threshold([[1, 2, 9]], [[0, 0, 1]]) == 1
+    assert _tie_threshold([[1, 2, 9]], [[0, 0, 1]]) == 1
     assert pair_accuracy([[1, 2, 9]], [[0, 0, 1]], 8)[0] == pytest.approx(1 / 3)
 
 
@@ -174,7 +174,7 @@ def test_the_threshold_is_the_best_of_all(seed):
         abs(row[i] - row[j]) for row in score for i, j in combinations(range(4), 2)
     } - {np.nan}
     means = {t: np.nanmean(pair_accuracy(score, human, t)) for t in sizes if t == t}
-    best = tie_threshold(score, human)
+    best = _tie_threshold(score, human)
     assert np.nanmean(pair_accuracy(score, human, best)) == pytest.approx(max(means.values()))
     assert best == min(t for t, mean in means.items() if mean > max(means.values()) - 1e-12)
 
@@ -187,7 +187,7 @@ def test_people_agree_with_themselves_and_a_constant_gets_the_share_of_ties():
     equal = np.mean([human[:, i] == human[:, j] for i, j in combinations(range(6), 2)], axis=0)
     assert still == pytest.approx(equal)
     with pytest.raises(DataError):
-        tie_threshold(np.full((2, 4), np.nan), np.zeros((2, 4)))
+        _tie_threshold(np.full((2, 4), np.nan), np.zeros((2, 4)))
 
 
 def brute(human, metric):
@@ -293,7 +293,7 @@ def test_the_correlation_of_the_two_ratings_is_one_number_with_one_interval(leve
 def test_a_metric_that_sees_one_rating_leans_to_it_surely():
     rated = a_set(n=120, n_docs=30)
     apart = np.array([[3, -1, 2, 0, -3, 1], [1, 2, -3, -1, 0, 3]])
-    rated = RatedMetrics(
+    rated = _RatedMetrics(
         rated.accuracy + apart[0],
         rated.fluency + apart[1],
         {name: v + one for (name, v), one in zip(rated.metrics.items(), apart, strict=True)},
@@ -347,7 +347,7 @@ def test_metrics_are_compared_on_the_same_translations_and_what_is_missing_is_co
     sparse = {name: values.copy() for name, values in rated.metrics.items()}
     sparse["sees fluency"][:30] = np.nan
     table = metric_bias(replace(rated, metrics=sparse), rng(), 50, 10)
-    half = RatedMetrics(
+    half = _RatedMetrics(
         *(v[30:] for v in (rated.accuracy, rated.fluency)),
         {name: values[30:] for name, values in rated.metrics.items()},
         rated.docs[30:],
@@ -403,7 +403,7 @@ def test_nothing_in_common_is_refused():
 @pytest.mark.verifies("Accuracy against fluency by level", by="hand")
 def test_the_levels_of_two_sources_on_paper():
     accuracy, fluency = (np.column_stack([one, one.mean(1)]) for one in PAPER)
-    found = accuracy_levels(RatedMetrics(accuracy, fluency, {}, np.arange(2)), rng(), 20)
+    found = accuracy_levels(_RatedMetrics(accuracy, fluency, {}, np.arange(2)), rng(), 20)
     r = found.set_index("level").r
     assert r["within sources"] == r["within sources, pooled"] == -1
     assert r["between sources"] == pytest.approx(1)
@@ -441,7 +441,7 @@ def test_a_paradox_that_is_built_in_is_found_on_both_sides():
     draw = rng(1)
     hard, gain = draw.normal(0, 3, (80, 1)), draw.normal(size=(80, 8))
     noise = draw.normal(0, 0.3, (2, 80, 8))
-    rated = RatedMetrics(hard + gain + noise[0], hard - gain + noise[1], {}, np.arange(80) // 4)
+    rated = _RatedMetrics(hard + gain + noise[0], hard - gain + noise[1], {}, np.arange(80) // 4)
     found = accuracy_levels(rated, rng(), 300).set_index("level")
     assert (found.r_high[:2] < 0).all()
     assert found.r_low["between sources"] > 0
@@ -468,7 +468,7 @@ def test_mixtures_lie_on_the_ellipse_and_no_metric_between_systems_beyond_it():
 def test_a_mixture_of_equal_parts_agrees_with_both_alike():
     accuracy, fluency = (np.column_stack([one, one.mean(1)]) for one in PAPER)
     fluency[:, 0] -= 1
-    arc = mixture_arc(RatedMetrics(accuracy, fluency, {}, np.arange(2)), 3)
+    arc = mixture_arc(_RatedMetrics(accuracy, fluency, {}, np.arange(2)), 3)
     for _, rows in arc.groupby("level"):
         ends = rows[["with_accuracy", "with_fluency"]].to_numpy()
         assert ends[0, 0] == pytest.approx(1)

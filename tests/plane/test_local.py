@@ -9,7 +9,7 @@ import pytest
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
-    claim_halves,
+    _claim_halves,
     correlation_gap,
     correlations,
     frontier_distance,
@@ -39,7 +39,7 @@ def test_the_claim_holds_where_it_was_built_in(plane_from):
     assert nearest.n_systems.tolist() == list(range(4, 17))
     assert (nearest[nearest.n_systems <= 8].pearson_high < 0).all()
     assert table.iloc[-1].pearson_low > 0
-    assert claim_halves(table).verdict.tolist() == ["holds", "holds"]
+    assert _claim_halves(table).verdict.tolist() == ["holds", "holds"]
     assert verdict(table).count(" holds: r = ") == 2
     assert (table.pearson_low <= table.pearson).all()
     assert (table.pearson <= table.pearson_high).all()
@@ -51,12 +51,12 @@ def test_halves_are_a_table_of_what_the_verdict_says(plane_from):
     table = local_correlation(
         bent(plane_from, np.random.default_rng(0)), np.random.default_rng(1), n_draws=300
     )
-    halves = claim_halves(table)
+    halves = _claim_halves(table)
     assert halves.index.tolist() == ["near", "far"]
     assert halves.verdict.tolist() == ["holds", "holds"]
     assert halves.why.tolist() == ["", ""]
     assert not set(halves.systems["near"].split(", ")) & set(halves.systems["far"].split(", "))
-    every = claim_halves(table, near=16)
+    every = _claim_halves(table, near=16)
     assert every.index.tolist() == ["near"]
     assert every.verdict["near"] == "is undecided"
     assert "all systems" in every.why["near"]
@@ -66,7 +66,7 @@ def test_the_claim_does_not_hold_where_all_go_together(plane_from):
     rng = np.random.default_rng(0)
     quality = np.linspace(0, 3, 12) + rng.normal(0, 0.02, (100, 12))
     table = local_correlation(plane_from(40 + quality, quality - 5), rng, n_draws=200)
-    assert claim_halves(table).verdict.to_dict() == {"near": "is false", "far": "holds"}
+    assert _claim_halves(table).verdict.to_dict() == {"near": "is false", "far": "holds"}
 
 
 @pytest.mark.verifies("Correlation near the frontier", by="property")
@@ -201,7 +201,7 @@ def test_a_window_without_a_correlation_has_no_p_and_says_nothing_of_selection(p
     first = table.iloc[0]
     assert first[["pearson", "pearson_low", "pearson_high", "selection_p"]].isna().all()
     assert table.selection_p.min() > 0
-    halves = claim_halves(table, near=4)
+    halves = _claim_halves(table, near=4)
     assert halves.verdict["near"] == "is undecided"
     assert halves.why["near"] == "these systems do not differ on one axis"
     assert not halves.by_seed["near"]
@@ -213,7 +213,7 @@ def test_the_same_systems_are_never_both_near_and_far(plane_from, near, far, few
     table = local_correlation(
         bent(plane_from, np.random.default_rng(0), near, far), np.random.default_rng(1), n_draws=50
     )
-    assert claim_halves(table).index.tolist() == ["near", "far"][: 2 - few]
+    assert _claim_halves(table).index.tolist() == ["near", "far"][: 2 - few]
     assert ("too few" in verdict(table)) == few
     for bad in (3, near + far + 1):
         with pytest.raises(DataError):
@@ -305,7 +305,7 @@ def test_equal_systems_whose_errors_go_against_each_other_decide_nothing(plane_f
         noise[1] = -0.9 * noise[0] + 0.3 * noise[1]
         table = local_correlation(plane_from(*(50 + noise)), rng, n_draws=200)
         assert table.reliability.between(0, 1).all()
-        halves = claim_halves(table)
+        halves = _claim_halves(table)
         assert halves.why.str.contains("reliability 0.").any()
         decided += (halves.verdict != "is undecided").sum()
     assert decided == 0
@@ -336,7 +336,7 @@ def test_few_systems_have_the_same_p_by_every_seed_and_all_of_them_decide_nothin
     row = tables[0].iloc[-1]
     assert row.selection_p == pytest.approx(2 * np.mean(np.array(ways) >= row.pearson - 1e-12))
     assert [t.selection_p.tolist() for t in tables] == [tables[0].selection_p.tolist()] * 2
-    assert "all systems" in claim_halves(tables[0]).why["near"]
+    assert "all systems" in _claim_halves(tables[0]).why["near"]
     assert (tables[0].n_shuffles.eq(120) & tables[0].all_ways).all()
 
 
@@ -347,5 +347,5 @@ def test_a_p_at_the_edge_says_that_another_seed_may_decide_otherwise(plane_from)
     assert (table.n_shuffles.eq(300) & ~table.all_ways).all()
     for p, by_seed in ((0.004, False), (0.04, True)):
         at_p = table.assign(selection_p=p)
-        assert claim_halves(at_p).by_seed["near"] == by_seed
+        assert _claim_halves(at_p).by_seed["near"] == by_seed
         assert ("another seed may decide otherwise" in verdict(at_p)) == by_seed

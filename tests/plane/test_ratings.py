@@ -16,7 +16,7 @@ from anhelpers.data.wmt import system_categories
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import (
-    claim_halves,
+    _claim_halves,
     fluency_rows,
     fluency_summary,
     local_correlation,
@@ -142,7 +142,7 @@ def test_a_score_per_system_has_no_interval_of_its_own(rated):
     assert tests.loc["accuracy", ["p", "p_holm"]].isna().all(axis=None)
     assert tests.loc["naturalness", "p_holm"].notna().all()
     local = local_correlation(plane, np.random.default_rng(0), n_draws=50)
-    assert "near" in claim_halves(local).index
+    assert "near" in _claim_halves(local).index
 
 
 def test_a_ratings_file_alone_gives_texts(rated):

@@ -21,6 +21,7 @@ from anhelpers.data import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
+    _stored_axis,
     mean_axis,
     metric_axis,
     paired_tests,
@@ -28,7 +29,6 @@ from anhelpers.plane import (
     plane_of,
     scores,
     sliced_table,
-    stored_axis,
     system_plane,
     systems_table,
     table,
@@ -381,7 +381,8 @@ def stored(plane_from):
         np.random.default_rng(0).normal(size=(30, 3)), np.zeros((30, 3)), domains=["a", "b"] * 15
     )
     return replace(
-        plane, naturalness=stored_axis("n", "n (higher is better)", "n|v:1", [0.1] * 3, plane.there)
+        plane,
+        naturalness=_stored_axis("n", "n (higher is better)", "n|v:1", [0.1] * 3, plane.there),
     )
 
 
