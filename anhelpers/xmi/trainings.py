@@ -168,8 +168,7 @@ def training_spread(values: ArrayLike, *, name: str = "spread", unit: str = SENT
 def _trainings(values: ArrayLike) -> np.ndarray:
     """(K,) finite numbers of at least 2 trainings."""
     each = checks.finite("values", values)
-    if len(each) < 2:
-        raise DataError("got 1 training, expected 2 or more.")
+    checks.whole("number of trainings", len(each), 2)
     return each
 
 

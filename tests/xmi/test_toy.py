@@ -11,7 +11,7 @@ from scipy import stats
 
 from anhelpers.divergences import pmf
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi.toy import PAIRS, ToyPair, gap_rows, model_gap, toy_candidates, toy_pair
+from anhelpers.xmi.toy import PAIRS, ToyPair, model_gap, toy_candidates, toy_pair
 
 SMALL = {"n_words": 2, "lengths": [0.2, 0.5, 0.3], "skew": 1.5}
 QUANTITIES = ("h_src", "h_trg", "h_joint", "h_trg_given_src", "h_src_given_trg", "mi")
@@ -308,7 +308,7 @@ def test_the_rows_of_a_gap():
     pair = toy_pair("unrelated")
     srcs, trgs = pair.sample(200, rng())
     truth = pair.logprob_trg(trgs)
-    table = gap_rows(model_gap(pair, srcs, trgs, (truth - 0.5, truth - 0.1), rng=rng()))
+    table = model_gap(pair, srcs, trgs, (truth - 0.5, truth - 0.1), rng=rng()).rows()
     assert table.quantity.tolist() == ["H(T)", "H(T|S)", "MI"]
     np.testing.assert_allclose(table.excess, np.array([0.1, 0.5, -0.4]) / math.log(2), atol=1e-12)
     np.testing.assert_allclose(table.estimate - table.truth, table.excess_mean, atol=1e-12)
