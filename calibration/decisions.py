@@ -9,7 +9,6 @@ import numpy as np
 
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
-    _claim_halves,
     correlation_gap,
     correlations,
     local_correlation,
@@ -17,6 +16,7 @@ from anhelpers.plane import (
     systems_table,
     with_ranks,
 )
+from anhelpers.plane.local import _claim_halves
 from anhelpers.plane.scores import Plane
 from anhelpers.stats import correlation_interval, correlation_p, pearson
 

