@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import checks
 from ..bootstrap import bootstrap_means, clusters_of, few_clusters, student
 from ..errors import DataError
 from .scores import KINDS, MqmScores
@@ -167,9 +168,7 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
     """
     if scores.severity is not None:
         raise DataError("the severity of the raters is already removed from these scores.")
-    n = len(scores.raters)
-    if n < 2:
-        raise DataError("got one rater, expected several. A single rater has no relative severity.")
+    n = checks.whole("number of raters", len(scores.raters), 2)
     values, severity, error = scores.values.copy(), np.ones((n, len(KINDS))), np.zeros(len(KINDS))
     for k, kind in enumerate(KINDS):
         if scores.values[:, k].any():
