@@ -21,10 +21,9 @@ from .candidates import JSONL, from_systems, read_candidate_file, read_candidate
 from .fetch import bundled, cache_folder, download, remote_files, shared_data
 from .io import read_lines, read_table, suffix_of
 from .languages import short_code
-from .mme import is_mme, read_mme
 from .plain import read_marked
 from .schema import CandidateSet, TestSet
-from .wmt import language_pairs, read_wmt
+from .wmt import is_mme, language_pairs, read_mme, read_wmt
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ CANDIDATES = "candidates.jsonl"
 
 def whereabouts(name: str) -> Path | None:
     """Return the file or folder of a named data set; None if it is missing."""
-    one = SETS[checks.one_of(name, SETS, "data set")]
+    one = SETS[checks.one_of(name, SETS, "data set", "List them: anhelpers data.")]
     if name in TEACHING:
         return bundled(one.path)
     shared, rows, kept = shared_data(), remote_files(name), cache_folder()
@@ -156,7 +155,6 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     ------
     UnknownName : no such data set, language pair or reference. DataError : missing or malformed.
     """
-    checks.a_kind(name, checks.PLACE, "a data set is a name, such as 'wmt24/en-de', or a path")
     one = SETS.get(str(name))
     if one is None:
         return _load_path(Path(name), lp, reference)
@@ -170,8 +168,8 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     """Load a test set from a folder or file."""
     if not path.exists():
-        hint = nearest(str(path), SETS) or f"; names: {', '.join(SETS)}."
-        raise DataError(f"neither a data set nor an existing path{hint}", path)
+        hint = nearest(str(path), SETS) or "."
+        raise DataError(f"neither a data set nor a path{hint} List them: anhelpers data.", path)
     if path.is_dir():
         pairs = list(language_pairs(path))
         if not pairs or (lp is None and len(pairs) > 1):

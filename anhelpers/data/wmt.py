@@ -1,4 +1,4 @@
-"""Read the text trees of the WMT general tasks, in three layouts.
+"""Read the text trees of the WMT general tasks, in three layouts, and the folders of mt-metrics-eval.
 
 2025: ``systems/SYSTEM.jsonl`` with a document a line, and no sources or references
 2024: ``sources/LP.txt  references/LP.REF.txt  system-outputs/LP/SYSTEM.txt  documents/LP.docs``
@@ -15,25 +15,45 @@ systems and a human reference, and Kocmi et al. 2024 (2024.wmt-1.1):
 
 A participant's system of unknown design counts as MT. A `claim` that starts with "judgement call" needed a decision;
 `source` is an id of aclanthology.org.
+
+Folders of mt-metrics-eval (https://github.com/google-research/mt-metrics-eval) have texts in the layout of 2024, and
+scores of people and metrics: ``metric-scores/LP/METRIC-REF.LEVEL.score`` and ``human-scores/LP.NAME.LEVEL.score`` have
+a line ``system<TAB>score`` per segment (level "seg") or system ("sys"). Higher is better: MQM points are negated.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import DataError, UnknownName
+from ..errors import DataError
 from .fetch import bundled
-from .io import read_jsonl, read_lines, read_table, stem_of, suffix_of
+from .io import (
+    read_jsonl,
+    read_lines,
+    read_table,
+    refuse,
+    stem_of,
+    suffix_of,
+    value_of,
+    write_atomic,
+)
 from .languages import split_pair
 from .plain import ParallelFiles, is_canary, read_parallel
-from .schema import CATEGORIES, TestSet
+from .schema import CATEGORIES, NO_TRANSLATION, TestSet
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TABLES = {
     "wmt24": "wmt24_systems.csv",
@@ -63,33 +83,20 @@ def system_categories(name: str | PathLike) -> dict[str, str]:
     >>> categories["GPT-4"], categories["Unbabel-Tower70B"], categories["ONLINE-B"], categories["refA"]
     ('LLM', 'MT', 'online', 'human')
     """
-    if str(name) not in TABLES and not os.path.isfile(name):
-        raise UnknownName("table of systems or file", str(name), TABLES)
-    path = bundled(TABLES[str(name)]) if str(name) in TABLES else Path(name)
-    table = read_table(path, {"system": str, "category": str})
-    return _categories(path, zip(table.system, table.category, strict=True), 2)
+    if os.path.isfile(name) and str(name) not in TABLES:
+        return read_categories(name)
+    return read_categories(bundled(TABLES[checks.one_of(str(name), TABLES, "table of systems")]))
 
 
 def read_categories(path: str | PathLike) -> dict[str, str]:
-    """Return system -> category of a file ``system<TAB>category``, with or without a header and more columns."""
-    rows = [(*line.split("\t"), "")[:2] for line in read_lines(path)]
-    header = rows[:1] == [("system", "category")]
-    return _categories(path, rows[header:], 1 + header)
-
-
-def _categories(
-    path: str | PathLike, rows: Iterable[tuple[str, ...]], first: int
-) -> dict[str, str]:
-    """Return system -> category of rows that start at this line."""
-    found: dict[str, str] = {}
-    for line, (system, category) in enumerate(rows, first):
-        if category not in CATEGORIES or not system or system in found:
-            known = ", ".join(CATEGORIES)
-            raise DataError(
-                f"got {system:.40},{category:.40}; expected distinct systems, {known}.", path, line
-            )
-        found[system] = category
-    return found
+    """Return system -> category of a file with these columns; the header may be missing."""
+    columns = {"system": str, "category": str}
+    header = next(iter(read_lines(path)), "").startswith("system")
+    table = read_table(path, columns, names=None if header else [*columns], keys=["system"])
+    known = ", ".join(CATEGORIES)
+    wrong = ~table.category.isin(CATEGORIES) | (table.system == "")
+    refuse(wrong, f"expected a system and one of {known}", path, table[[*columns]])
+    return dict(zip(table.system, table.category, strict=True))
 
 
 def read_wmt(
@@ -127,8 +134,6 @@ def read_wmt(
         return test.with_reference(reference) if reference else test
     root = _root(Path(folder))
     files = _find_2023(root, lp) if layout == 2023 else find_2024(root, lp)
-    if not files.systems and year is None:  # mt-metrics-eval may have texts alone
-        raise DataError(f"no outputs for {lp} in system-outputs.", folder)
     if not name:
         top = root.resolve().parent if root.name == "txt" else root.resolve()
         canary = layout == 2024 and is_canary(read_lines(files.src))
@@ -144,7 +149,7 @@ def language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
     if is_wmt25(folder):
         files = _files(Path(folder, "systems"), "*", ".jsonl")
-        docs = {text_of(row, "doc_id", path) for path in files for row in read_jsonl(path)}
+        docs = {value_of(row, "doc_id", str, path) for path in files for row in read_jsonl(path)}
         return dict.fromkeys(sorted(map(pair_2025, docs)), 2025)
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
@@ -193,10 +198,7 @@ def _find_2023(root: Path, lp: str) -> ParallelFiles:
 def _glosses(root: Path, n: int) -> tuple[str, ...]:
     """Return the lines of glosses.txt, one for each source; () without such a file."""
     file = _beside(root, "glosses.txt")
-    lines = read_lines(file) if file else ()
-    if file and (len(lines) != n or not all(map(str.strip, lines))):
-        raise DataError(f"got {len(lines)} lines, expected {n} that are not blank.", file)
-    return lines
+    return read_lines(file, n) if file else ()
 
 
 def _beside(root: Path, name: str) -> Path | None:
@@ -259,8 +261,8 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
     texts: dict[str, dict[str, list[str]]] = {}
     for path in _files(folder / "systems", "*", ".jsonl"):
         rows = [
-            (text_of(row, "doc_id", path), text_of(row, "hypothesis", path))
-            for row in read_jsonl(path)
+            [value_of(row, key, str, path, line) for key in ("doc_id", "hypothesis")]
+            for line, row in enumerate(read_jsonl(path), 1)
         ]
         docs = {
             d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if pair_2025(d) == lp
@@ -291,13 +293,213 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
     )
 
 
-def text_of(row: dict[str, Any], key: str, path: str | PathLike) -> str:
-    """A text of a JSON object."""
-    if not isinstance(row.get(key), str):
-        raise DataError(f"{key}: got {row.get(key)!r:.40}, expected a text.", path)
-    return row[key]
-
-
 def pair_2025(doc: str) -> str:
     """The language pair of a document of WMT25: "cs-de" of "cs-de_DE_#_news_#_n1"."""
     return doc.partition("_")[0]
+
+
+# -- mt-metrics-eval ---------------------------------------------------------------------------------------------------
+
+_LEVELS = ("sys", "domain", "doc", "seg")  # of these "seg" and "sys" are read and written
+_METRIC_FILE = re.compile(rf"(?P<name>.+)-(?P<ref>[^-]+)\.(?P<level>{'|'.join(_LEVELS)})\.score")
+_HUMAN_FILE = re.compile(rf"[^.]+\.(?P<name>.+)\.(?P<level>{'|'.join(_LEVELS)})\.score")
+_NAME = re.compile(r"(?!und$)[^\s/\0.][^\s/\0]*")
+_REFERENCE = re.compile(r"(?!(?:all|src)$)[^\s/\0.-]+")  # reserved words, and no dots or dashes
+_LINE = re.compile("[^\0\n\r]*")
+
+
+class StoredScores(NamedTuple):
+    """Scores in a folder, by the names with which `read_mme_scores` reads them.
+
+    Parameters
+    ----------
+    kind : str
+        "metric" or "human".
+    name : str
+        Such as "chrF" or "mqm".
+    ref : str, optional
+        References that a metric compares with: "refA", "refA.refB", "all", "src" for none; None for human scores.
+    levels : tuple of str
+        Of "sys", "domain", "doc", "seg".
+    """
+
+    kind: str
+    name: str
+    ref: str | None
+    levels: tuple[str, ...]
+
+
+def is_mme(folder: str | PathLike) -> bool:
+    """Whether a folder has sources beside folders of scores."""
+    scores = any(Path(folder, name).is_dir() for name in ("metric-scores", "human-scores"))
+    return scores and Path(folder, "sources").is_dir()
+
+
+def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -> TestSet:
+    """Read the test set of one language pair.
+
+    Parameters
+    ----------
+    reference : str, optional
+        The default reference; by default that of the task, or the first by name.
+    """
+    name = f"{Path(folder).resolve().name}/{lp}"
+    return read_wmt(folder, lp, year=2024, reference=reference, name=name)
+
+
+def mme_scores(folder: str | PathLike, lp: str) -> list[StoredScores]:
+    """Return the stored scores of one language pair: of metrics, then of people."""
+    levels: dict[tuple[str, str, str | None], set[str]] = defaultdict(set)
+    for kind, pattern, form in (
+        ("metric", f"metric-scores/{lp}/*.score", _METRIC_FILE),
+        ("human", f"human-scores/{lp}.*.score", _HUMAN_FILE),
+    ):
+        for path in sorted(Path(folder).glob(pattern)):
+            if match := form.fullmatch(path.name):
+                levels[kind, match["name"], match.groupdict().get("ref")].add(match["level"])
+    return [
+        StoredScores(kind, name, ref, tuple(level for level in _LEVELS if level in found))
+        for (kind, name, ref), found in levels.items()
+    ]
+
+
+def read_mme_scores(
+    folder: str | PathLike, lp: str, metric: str, ref: str | None = None, level: str = "seg"
+) -> pd.DataFrame:
+    """Read the scores of one metric, or of people.
+
+    Parameters
+    ----------
+    metric : str
+        Such as "chrF"; with ``ref=None`` a human score, such as "mqm".
+    ref, level : str
+        As in `StoredScores`; "seg" or "sys".
+
+    Returns
+    -------
+    DataFrame system, segment (not at level "sys"), score: as stored, higher is better; nan for None. The line of a
+    canary has no score.
+    """
+    checks.one_of(level, ("seg", "sys"), "level")
+    path, files = _score_path(folder, lp, metric, ref, level), find_2024(Path(folder), lp)
+    if not path.is_file():
+        kind = "human" if ref is None else "metric"
+        stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
+        known = [s.name if s.ref is None else f"{s.name}-{s.ref}" for s in stored]
+        checks.one_of(f"{metric}-{ref}" if ref else metric, known, f"{kind} score")
+    kinds = {"system": str, "score": float}
+    table = read_table(path, kinds, names=[*kinds], quoted=False)
+    refuse(~table.system.isin(files.systems), "expected a system of the set", path, table.system)
+    sources = read_lines(files.src)
+    n, start = (len(sources), int(is_canary(sources))) if level == "seg" else (1, 0)
+    counts = table.system.value_counts()
+    if (odd := counts[counts != n]).size:
+        raise DataError(f"{odd.index[0]}: got {odd.iloc[0]} scores, expected {n}.", path)
+    if level == "sys":
+        return table.reset_index(drop=True)
+    table.insert(1, "segment", table.groupby("system").cumcount() - start)
+    order = table.system.map({s: k for k, s in enumerate(table.system.unique())})
+    table = table.loc[order.sort_values(kind="stable").index]
+    return table[table.segment >= 0].reset_index(drop=True)
+
+
+def _score_path(folder: str | PathLike, lp: str, metric: str, ref: str | None, level: str) -> Path:
+    """The file of some scores."""
+    if ref is None:
+        return Path(folder, "human-scores", f"{lp}.{metric}.{level}.score")
+    return Path(folder, "metric-scores", lp, f"{metric}-{ref}.{level}.score")
+
+
+def write_mme(test: TestSet, folder: str | PathLike) -> Path:
+    """Write a test set as one language pair of a folder, and return the folder.
+
+    `read_mme(folder, test.lp, reference=test.reference)` returns it, with its categories. Sources are written last, so
+    that an interrupted call leaves no test set. An equal set is left alone. A missing reference is written as
+    NO_TRANSLATION.
+
+    Raises
+    ------
+    DataError : the folder has another test set of this pair, or its layout cannot hold this one: a line end in a
+        text, white space in a name, "." or "-" in the name of a reference.
+    """
+    folder, lp = Path(folder), test.lp
+    if find_2024(folder, lp).src.exists():
+        stored = read_mme(folder, lp)
+        for kind in ("srcs", "refs", "systems", "docs", "domains", "categories"):
+            if getattr(stored, kind) != getattr(test, kind):
+                raise DataError(f"has another {lp} (other {kind}). Write to a new folder.", folder)
+        return folder
+    _check(_REFERENCE, test.refs, "reference")
+    _check(_NAME, (*test.systems, *test.docs, *test.domains, *lp.split("-")), "name")
+    docs = [f"{domain}\t{doc}" for domain, doc in zip(test.domains, test.docs, strict=True)]
+    files: dict[str, Sequence[str]] = {
+        f"references/{lp}.{ref}.txt": [text or NO_TRANSLATION for text in texts]
+        for ref, texts in test.refs.items()
+    }
+    files |= {f"system-outputs/{lp}/{s}.txt": texts for s, texts in test.systems.items()}
+    files |= {f"documents/{lp}.docs": docs, f"sources/{lp}.txt": test.srcs}
+    for name, lines in files.items():
+        _check(_LINE, lines, f"text of {name}")
+    table = folder / "systems.tsv"
+    known = read_categories(table) if table.exists() else {}
+    known |= {
+        s: c for s, c in test.categories.items() if c != ("human" if s in test.refs else "unknown")
+    }
+    if known:
+        rows = ("\t".join(row) for row in {"system": "category", **known}.items())
+        files = {"systems.tsv": tuple(rows), **files}
+    for name, lines in files.items():
+        _write(folder / name, lines)
+    return folder
+
+
+def write_mme_scores(
+    folder: str | PathLike,
+    lp: str,
+    metric: str,
+    scores: ArrayLike,
+    *,
+    systems: Sequence[str],
+    ref: str | None = None,
+    level: str = "seg",
+) -> Path:
+    """Write the scores of one metric, or of people; return the file.
+
+    Parameters
+    ----------
+    scores : array
+        (N, systems) at level "seg", (systems,) at "sys"; higher is better (`Metric.oriented`). nan is written as None,
+        which mt-metrics-eval accepts in human scores only.
+    metric, ref, level : str
+        As in `read_mme_scores`.
+
+    Raises
+    ------
+    UnknownName : no such language pair, system or level. DataError : another shape, an infinite score.
+    """
+    checks.one_of(level, ("seg", "sys"), "level")
+    files, values = find_2024(Path(folder), lp), np.asarray(scores, dtype=np.float64)
+    for system in systems:
+        checks.one_of(system, files.systems, "system")
+    sources = read_lines(files.src)
+    above = [np.nan] * is_canary(sources) if level == "seg" else []  # a canary has a line, no score
+    shape = (len(sources) - len(above), len(systems)) if level == "seg" else (len(systems),)
+    if values.shape != shape or np.isinf(values).any() or len({*systems}) < len(systems):
+        raise DataError(f"{metric}: got shape {values.shape}, expected finite scores {shape}.")
+    _check(_NAME, [metric], "metric")
+    columns = zip(systems, values.T.reshape(len(systems), -1).tolist(), strict=True)
+    rows = [(system, x) for system, column in columns for x in [*above, *column]]
+    lines = [f"{system}\t{'None' if np.isnan(x) else repr(x)}" for system, x in rows]
+    return _write(_score_path(folder, lp, metric, ref, level), lines)
+
+
+def _check(form: re.Pattern[str], texts: Iterable[str], what: str) -> None:
+    """Raise a DataError for a name or text that the layout cannot hold."""
+    if bad := [text for text in texts if not form.fullmatch(text)]:
+        raise DataError(f"{what:.60}: {bad[0]!r:.60} is not possible in mt-metrics-eval.")
+
+
+def _write(path: Path, lines: Sequence[str]) -> Path:
+    """Write lines to a file, and make its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return write_atomic(path, "".join(f"{line}\n" for line in lines))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import lzma
 import math
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -262,7 +263,7 @@ def _find_critic(name: str | Path) -> Path:
 
     Where a folder is named like a language, a str means the language and a Path the folder.
     """
-    folder = checks.local_path(name)
+    folder = Path(os.path.expanduser(name))
     if folder.is_dir() and not isinstance(name, str):
         return folder
     try:

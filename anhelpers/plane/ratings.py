@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from ..data.join import Join
+from ..data.ratings import Join
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Metric

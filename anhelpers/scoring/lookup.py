@@ -43,7 +43,7 @@ metricx23-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-23-qe-xl
 metricx24[:MODEL] | source, reference | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
 metricx24-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
 metricx:MODEL | source, reference | accuracy.metricx:named | | that of the four which the model's name says
-rated-accuracy[:SET] | source, ratings | data.text_ratings:_named | | what raters of these very texts said
+rated-accuracy[:SET] | source, ratings | data.human:_named | | what raters of these very texts said
 mqm:FILE | scores given to systems | accuracy.external:named | | points of all errors that experts marked
 mqm-accuracy:FILE | scores given to systems | accuracy.external:named | | points of the errors of accuracy alone
 esa:FILE | scores given to systems | accuracy.external:named | | a rating from 0 to 100, made beside marked errors
@@ -65,7 +65,7 @@ yules_i | whole corpus | naturalness.lexical:_named | | how seldom words recur (
 yules_k | whole corpus | naturalness.lexical:_named | | how often words recur (Yule's K)
 shannon | whole corpus | naturalness.lexical:_named | | how uncertain the next word is by frequency alone
 simpson | whole corpus | naturalness.lexical:_named | | how probable it is that two words differ
-rated-naturalness[:SET] | source, ratings | data.text_ratings:_named | | what raters of these very texts said
+rated-naturalness[:SET] | source, ratings | data.human:_named | | what raters of these very texts said
 mqm-fluency:FILE | scores given to systems | accuracy.external:named | | points of the errors of fluency alone
 """,
 }

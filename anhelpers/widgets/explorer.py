@@ -24,8 +24,8 @@ from ..charts.curve import plot_curve
 from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, beta_label, number
 from ..charts.offline import drawn
 from ..data.fetch import bundled
+from ..data.human import RATED
 from ..data.io import read_lines
-from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..estimate import digits_of
 from ..frontier import OracleCurve, oracle_curve

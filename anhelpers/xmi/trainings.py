@@ -63,9 +63,8 @@ def read_trainings(path: str | PathLike | None = None) -> pd.DataFrame:
     DataError with file and line: a missing column, a malformed number; DataError for a training that is listed twice.
     """
     path = bundled("xmi_trainings.csv") if path is None else path
-    table = read_table(path, _RECIPE | {"seed": int} | dict.fromkeys(_BITS, float))
-    if (twice := table.duplicated([*_RECIPE, "seed"])).any():
-        raise DataError("this training is listed twice.", path, int(twice.argmax()) + 2)
+    kinds = _RECIPE | {"seed": int} | dict.fromkeys(_BITS, float)
+    table = read_table(path, kinds, keys=[*_RECIPE, "seed"]).reset_index(drop=True)
     table["xmi"], table["xmi_back"] = table.h_lm - table.h_mt, table.h_lm_back - table.h_mt_back
     return table.assign(difference=table.xmi - table.xmi_back)
 

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 import anhelpers as an
-from anhelpers.data.sets import minimal_pairs, ratings_file
-from anhelpers.data.text_ratings import (
+from anhelpers.data.human import (
     RATED,
     load_ratings,
     rated_metric,
     rated_name,
     ratings_beside,
 )
+from anhelpers.data.sets import minimal_pairs, ratings_file
 from anhelpers.estimate import Estimate
 from anhelpers.plane import metric_against, within_sources
 from anhelpers.scoring import score_all

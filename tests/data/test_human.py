@@ -107,12 +107,13 @@ def test_direct_assessment_has_no_spans(wave):
         ([ROWS[0], row("A", "y", 9, "d2")], "esa", "en-cs", "line 2"),
         ([ROWS[0], "A,1"], "esa", "en-cs", "line 2"),
         (ROWS, "da", "en-cs", "line 1"),
-        (ROWS, "esa", "en-de", "en-cs"),
     ],
 )
 def test_bad_exports_are_refused(wave, rows, kind, lp, named):
     with pytest.raises(DataError, match=named):
         scored(wave(rows), replace(TEST, lp=lp), kind)
+    with pytest.raises(UnknownName):
+        scored(wave(ROWS), replace(TEST, lp="en-de"))
 
 
 def test_a_table_may_hold_points_or_standard_deviations(wave):

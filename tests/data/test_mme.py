@@ -22,7 +22,7 @@ from anhelpers.data import (
     write_mme,
     write_mme_scores,
 )
-from anhelpers.data.mme import NO_TRANSLATION, is_mme
+from anhelpers.data.wmt import NO_TRANSLATION, is_mme
 from anhelpers.errors import DataError, UnknownName
 
 FILES = {
@@ -34,7 +34,7 @@ FILES = {
     "metric-scores/en-de/chrF-refA.seg.score": "X\t1.5\nX\t2\n",
     "metric-scores/en-de/chrF-refA.sys.score": "X\t1.75\n",
     "metric-scores/en-de/XCOMET-QE-src.seg.score": "X\t.1\nX\t.2\nrefA\t.3\nrefA\t-.4\n",
-    "human-scores/en-de.mqm.seg.score": "refA\tNone\nX\t-5\nrefA\t0\nX None\n",
+    "human-scores/en-de.mqm.seg.score": "refA\tNone\nX\t-5\nrefA\t0\nX\tNone\n",
 }
 SMALL = TestSet(
     "small",
@@ -110,7 +110,7 @@ def test_a_canary_has_a_line_and_no_score(tree):
         ("X\t1\nX\tone\n", "line 2"),
         ("X\tinf\n", "line 1"),
         ("X\n", "line 1"),
-        ("X\t1\n\n", "line 2"),
+        ("X\t1\n\n", "score: X"),
     ],
 )
 def test_bad_scores_are_refused(tree, text, named):

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import TestSet
-from anhelpers.data.join import join_ratings, rated_texts
-from anhelpers.data.ratings import Segment, category_key, read_ratings
-from anhelpers.errors import AnhelpersWarning, DataError
+from anhelpers.data.ratings import Segment, category_key, join_ratings, rated_texts, read_ratings
+from anhelpers.errors import AnhelpersWarning, DataError, UnknownName
 
 SHARED = os.environ.get("ANHELPERS_DATA")
 PLAIN = "system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
@@ -238,7 +237,9 @@ def test_spellings_of_a_category():
 
 
 names = st.text("ab1 -é", min_size=1, max_size=4).filter(str.strip)
-cells = st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=("Cs",)), max_size=8)
+cells = st.text(
+    st.characters(exclude_characters="\t\n\r\0", exclude_categories=("Cs",)), max_size=8
+)
 
 
 @settings(max_examples=25)
@@ -294,7 +295,7 @@ def test_a_test_set_of_the_ratings_alone(write):
     assert (test.srcs, test.docs) == (("s1", "s2"), ("d", "d"))
     assert test.refs == {"ref": ("ref1", "ref2")}
     assert test.systems == {"A": ("", "A2")}
-    with pytest.raises(DataError):
+    with pytest.raises(UnknownName):
         rated_texts(ratings, "en-de", "refA")
 
 

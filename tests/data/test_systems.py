@@ -80,7 +80,6 @@ def test_a_spreadsheet_may_have_written_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("", 1),
         (ROW, 1),
         (HEADER.replace(",", ";"), 1),
         (f"{HEADER}\n{ROW}\nY,LLM,en-de,big, general,nowhere\n", 3),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import pickle
 import re
 import warnings
@@ -54,7 +55,7 @@ def find_checkpoint(name: str | Path, revision: str | None = None) -> Checkpoint
     ------
     AnhelpersError in one sentence: gated, absent, no network, full disk; DataError where the files are not COMET's.
     """
-    path = checks.local_path(name)
+    path = Path(os.path.expanduser(name))
     if path.suffix.lower() == ".ckpt" or path.is_file():
         return _local(path, path)
     place = models.find(path if path.is_dir() else name, revision)
