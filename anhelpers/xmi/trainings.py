@@ -19,7 +19,7 @@ from .. import checks
 from ..bootstrap import student
 from ..data.io import read_table
 from ..data.sets import bundled
-from ..errors import DataError, need
+from ..errors import need
 from ..estimate import Estimate
 from ..naturalness.lm import LanguageModel, language_model
 from ..progress import progress
