@@ -276,17 +276,6 @@ def test_people_as_metrics_stand_in_the_corners():
         assert a.lean == pytest.approx(-f.lean)
 
 
-@pytest.mark.parametrize("level", [WITHIN, BETWEEN])
-def test_the_correlation_of_the_two_ratings_is_one_number_with_one_interval(level):
-    table = metric_bias(a_set(), rng(), n_draws=100, n_noise=5)
-    rows = table[(table.level == level) & (table.statistic == "pearson")].set_index("metric")
-    ends = [f"{{}}{end}" for end in ("", "_low", "_high")]
-    one = rows.loc["human accuracy", [end.format("with_fluency") for end in ends]]
-    other = rows.loc["human fluency", [end.format("with_accuracy") for end in ends]]
-    assert one.tolist() == pytest.approx(other.tolist(), abs=1e-12)
-    assert one.iloc[1] < one.iloc[0] < one.iloc[2]
-
-
 @pytest.mark.verifies("Lean of a metric", by="property")
 def test_a_metric_that_sees_one_rating_leans_to_it_surely():
     rated = a_set(n=120, n_docs=30)
@@ -567,12 +556,6 @@ def test_the_mean_over_raters_is_that_of_scipys(rated_file):
     assert found == pytest.approx(np.mean(each, axis=0).tolist())
 
 
-def test_one_rater_a_translation_gives_no_rows(tmp_path):
-    marks = [(s, g, f"r{g}", "Fluency/Grammar", "Minor") for s in "ABCD" for g in (1, 2)]
-    ratings = read_ratings(ratings_file(tmp_path / "one.tsv", marks), texts=True)
-    assert rater_bias(score_ratings(ratings, choose_scheme(ratings)), rng(), 20).empty
-
-
 def test_a_reference_is_left_out_for_all_metrics_and_a_system_rated_twice_is_one(rated_file):
     text = rated_file.read_text("utf-8")
     again = [
@@ -593,21 +576,3 @@ def test_a_reference_is_left_out_for_all_metrics_and_a_system_rated_twice_is_one
     ters = rated.metrics["TER"]
     assert (ters <= 0).all()  # turned: higher is better
     assert rated.titles["TER"].startswith("−TER (")
-
-
-@pytest.mark.real
-@pytest.mark.parametrize(
-    ("name", "signs", "n_docs"), [("ted/en-de", (-1, 1), 5), ("wmt23/en-de", (1, 1), 30)]
-)
-def test_the_paradox_is_in_the_marks_of_ted_and_not_in_those_of_wmt23(name, signs, n_docs):
-    """What the notebook says of the two: signs within sources and between sources."""
-    from anhelpers.data import load, ratings_file
-
-    ratings = read_ratings(ratings_file(name), texts=True)
-    test = rated_texts(ratings, "en-de", "ref") if n_docs == 5 else load(name)
-    scores, join = score_ratings(ratings, choose_scheme(ratings)), join_ratings(test, ratings)
-    rated = rated_metrics(test, [metric_of("chrf", test)], scores, join)
-    found = accuracy_levels(rated, rng(), 200).set_index("level")
-    for level, sign in zip(("within sources", "between sources"), signs, strict=True):
-        assert min(sign * found.r_low[level], sign * found.r_high[level]) > 0
-    assert (found.n_docs == n_docs).all()

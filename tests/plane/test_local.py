@@ -47,21 +47,6 @@ def test_the_claim_holds_where_it_was_built_in(plane_from):
     assert table[table.window == "sliding"].distance.is_monotonic_increasing
 
 
-def test_halves_are_a_table_of_what_the_verdict_says(plane_from):
-    table = local_correlation(
-        bent(plane_from, np.random.default_rng(0)), np.random.default_rng(1), n_draws=300
-    )
-    halves = _claim_halves(table)
-    assert halves.index.tolist() == ["near", "far"]
-    assert halves.verdict.tolist() == ["holds", "holds"]
-    assert halves.why.tolist() == ["", ""]
-    assert not set(halves.systems["near"].split(", ")) & set(halves.systems["far"].split(", "))
-    every = _claim_halves(table, near=16)
-    assert every.index.tolist() == ["near"]
-    assert every.verdict["near"] == "is undecided"
-    assert "all systems" in every.why["near"]
-
-
 def test_the_claim_does_not_hold_where_all_go_together(plane_from):
     rng = np.random.default_rng(0)
     quality = np.linspace(0, 3, 12) + rng.normal(0, 0.02, (100, 12))
@@ -95,16 +80,6 @@ def test_distance_is_the_shortest_way_to_the_line():
         np.sqrt((((scores[:, j] / spread)[:, None] - line) ** 2).sum(0)).min() for j in range(6)
     ]
     np.testing.assert_allclose(frontier_distance(scores, curve), brute, atol=1e-4)
-
-
-@pytest.mark.parametrize("of_curve", [True, False])
-def test_many_worlds_at_once_are_each_as_by_itself(of_curve):
-    rng = np.random.default_rng(3)
-    curve = oracle_curve(np.repeat(np.arange(50), 9), *rng.normal(size=(2, 450)))
-    worlds = rng.normal(-1, 1, (20, 2, 6)).round(1)
-    together = local._distances(worlds, curve if of_curve else None)
-    alone = [frontier_distance(world, curve if of_curve else None) for world in worlds]
-    np.testing.assert_allclose(together, alone, rtol=1e-12)
 
 
 def test_systems_on_the_hull_are_at_no_distance_at_all():

@@ -439,12 +439,3 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
     assert outlines.accuracy.max() == 100
     assert outlines.naturalness.max() == 0
     assert error_ellipses(wide).accuracy.max() > 100
-
-
-def test_a_metric_knows_what_is_possible():
-    assert (
-        surface_metric("chrf", "de").oriented_bounds
-        == surface_metric("bleu", "de").oriented_bounds
-        == (0, 100)
-    )
-    assert surface_metric("ter", "de").oriented_bounds == (-np.inf, 0)
