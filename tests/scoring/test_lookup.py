@@ -93,7 +93,6 @@ def test_a_new_metric_is_a_file_and_a_row(monkeypatch, capsys):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         assert "mine[:MODEL]" in capsys.readouterr().out
-    assert "`mine[:MODEL]`" in page.names()
     assert "`mine[:MODEL]`" in page.tables()
 
 
