@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from .frame import FONT, INKS, QUIET, Frame, Layer, Size
+from .frame import FONT, INKS, QUIET, Size, _Frame, _Layer
 
 LINE_HEIGHT = 20  # px
 _SIDES = ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1))
@@ -108,7 +108,7 @@ def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.hypot(*np.clip(np.maximum(box[:2] - points, points - box[2:]), 0, None).T)
 
 
-def place_labels(
+def _place_labels(
     points: np.ndarray,
     texts: Sequence[str],
     lines: Sequence[np.ndarray],
@@ -173,8 +173,11 @@ def place_labels(
     return placed
 
 
-def label_layers(
-    rows: pd.DataFrame, plane: Frame, lines: Sequence[np.ndarray], marks: pd.DataFrame | None = None
+def _label_layers(
+    rows: pd.DataFrame,
+    plane: _Frame,
+    lines: Sequence[np.ndarray],
+    marks: pd.DataFrame | None = None,
 ) -> tuple[list[alt.Chart], list[alt.Chart], list[str]]:
     """Leader lines (to draw below the marks), texts, and the labels without room.
 
@@ -192,15 +195,15 @@ def label_layers(
     rows = rows.sort_values("rank", kind="stable")
     texts = rows["label"].astype(str).tolist()
     inks = rows["ink"].tolist() if "ink" in rows else None
-    placed = place_labels(
+    placed = _place_labels(
         plane.at(rows), texts, lines, plane.size, bold=rows["bold"].tolist(), inks=inks
     )
     unnamed = [text for text, place in zip(texts, placed, strict=True) if not place]
-    return *drawn_labels([place for place in placed if place], plane), unnamed
+    return *_drawn_labels([place for place in placed if place], plane), unnamed
 
 
-def drawn_labels(
-    labels: Sequence[_Label], plane: Frame, name: str = ""
+def _drawn_labels(
+    labels: Sequence[_Label], plane: _Frame, name: str = ""
 ) -> tuple[list[alt.Chart], list[alt.Chart]]:
     """Layers of leader lines, in grey or named and in the labels' inks, and of texts with a halo."""
     led = [label for label in labels if label.led]
@@ -213,7 +216,7 @@ def drawn_labels(
             strict=True,
         )
         frame = pd.DataFrame(dict(columns)).assign(ink=[o.ink if name else "#444444" for o in led])
-        rule = Layer(frame, name=name or alt.Undefined)
+        rule = _Layer(frame, name=name or alt.Undefined)
         mark = rule.mark_rule(strokeWidth=1.5 if name else 1)
         ink = alt.Color("ink:N", scale=None)
         to = {"x2": alt.X2("to_x:Q"), "y2": alt.Y2("to_y:Q")}
@@ -223,7 +226,7 @@ def drawn_labels(
     return leaders, layers
 
 
-def _texts(labels: Sequence[_Label], plane: Frame, **look: object) -> list[alt.Chart]:
+def _texts(labels: Sequence[_Label], plane: _Frame, **look: object) -> list[alt.Chart]:
     """Layer for each alignment and weight."""
     layers = []
     for align, bold in sorted({(label.align, label.bold) for label in labels}):
@@ -234,13 +237,15 @@ def _texts(labels: Sequence[_Label], plane: Frame, **look: object) -> list[alt.C
         more = {"lineBreak": "\n", "lineHeight": LINE_HEIGHT} | (
             {"fontWeight": "bold"} if bold else {}
         )
-        mark = Layer(frame).mark_text(align=align, fontSize=FONT, baseline="middle", **more, **look)
+        mark = _Layer(frame).mark_text(
+            align=align, fontSize=FONT, baseline="middle", **more, **look
+        )
         text, ink = alt.Text("label:N"), alt.Fill("ink:N", scale=None)
         layers.append(mark.encode(**plane.channels, text=text, fill=ink))
     return layers
 
 
-def name_lines(
+def _name_lines(
     names: Sequence[str],
     paths: Sequence[np.ndarray],
     size: Size,
@@ -311,8 +316,8 @@ def _spread(at: ArrayLike, heights: ArrayLike, most: float) -> np.ndarray:
     return np.clip((down + up) / 2, low, max(low, high)) + offset
 
 
-def rule_layers(
-    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Frame
+def _rule_layers(
+    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: _Frame
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """Dashed lines across the plane with labels, and (V, 2) pixels of both."""
     layers, labels, (wide, high) = [], [], plane.size
@@ -324,13 +329,13 @@ def rule_layers(
     ]
     outlines: list[np.ndarray] = []
     for k, (axis, value, text) in enumerate(rules):
-        rule = Layer(pd.DataFrame({fields[axis]: [value]}))
+        rule = _Layer(pd.DataFrame({fields[axis]: [value]}))
         mark = rule.mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
         layers.append(mark.encode(**{axis: plane.channels[axis]}))
         others = [*paths, *drawn[:k], *drawn[k + 1 :], *outlines]
         labels.append(_rule_label(text, axis, at[k], plane.size, others))
         outlines.append(labels[-1].outline)
-    return [*layers, *drawn_labels(labels, plane)[1]], [*drawn, *outlines]
+    return [*layers, *_drawn_labels(labels, plane)[1]], [*drawn, *outlines]
 
 
 def _rule_label(

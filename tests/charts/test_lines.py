@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.charts import labels
-from anhelpers.charts.frame import COLOURS, DASHES, INKS, QUIET, SHAPES, Frame, axis_of
+from anhelpers.charts.frame import COLOURS, DASHES, INKS, QUIET, SHAPES, _axis_of, _Frame
 from anhelpers.charts.lines import plot_lines
 from anhelpers.errors import DataError, UnknownName
 
@@ -120,7 +120,7 @@ def test_undefined_charts_are_refused(lines, more, error):
 
 @pytest.mark.parametrize("log", [(False, False), (True, False), (False, True)])
 def test_values_and_pixels_are_inverse(log):
-    plane = Frame.over([1, 50], [0.2, 7], ("a", "b"), log=log, size=(620, 420))
+    plane = _Frame.over([1, 50], [0.2, 7], ("a", "b"), log=log, size=(620, 420))
     x, y = np.array([1, 3, 50.0]), np.array([0.2, 1, 7.0])
     at = plane.pixels(x, y)
     assert (at > 0).all()
@@ -129,10 +129,10 @@ def test_values_and_pixels_are_inverse(log):
 
 
 def test_long_axis_titles_have_even_lines():
-    lines = axis_of("chrF (points, 0 to 100, higher is better)", 330).title
+    lines = _axis_of("chrF (points, 0 to 100, higher is better)", 330).title
     assert len(lines) == 2
     assert max(map(len, lines)) - min(map(len, lines)) < 12
-    assert axis_of("", 200).title == []
+    assert _axis_of("", 200).title == []
 
 
 # --- placement
@@ -152,7 +152,7 @@ def apart(boxes):
 @given(st.lists(INSIDE, min_size=1, max_size=14), st.integers(1, 16), st.booleans())
 def test_labels_are_inside_and_cover_no_label_and_no_other_point(at, length, bold):
     points, names = np.array(at), ["n" * length] * len(at)
-    placed = labels.place_labels(points, names, [], (300, 300), bold=[bold] * len(at))
+    placed = labels._place_labels(points, names, [], (300, 300), bold=[bold] * len(at))
     shown = [(own, one) for own, one in zip(points, placed, strict=True) if one]
     assert apart([one.box for _, one in shown])
     for own, one in shown:
@@ -167,9 +167,9 @@ def test_labels_are_inside_and_cover_no_label_and_no_other_point(at, length, bol
 def test_a_crowd_loses_labels_rather_than_overprinting_them():
     points = np.full((40, 2), 200.0) + np.random.default_rng(2).normal(size=(40, 2))
     names = [f"system-{i}" for i in range(40)]
-    placed = labels.place_labels(points, names, [], (620, 420))
+    placed = labels._place_labels(points, names, [], (620, 420))
     assert sum(map(bool, placed)) < 40
-    bold = labels.place_labels(points, names, [], (620, 420), bold=[True] * 40)
+    bold = labels._place_labels(points, names, [], (620, 420), bold=[True] * 40)
     assert bold[0]
     assert 40 > sum(map(bool, bold)) > sum(map(bool, placed))
     assert apart([one.box for one in bold if one])
@@ -180,7 +180,7 @@ def test_a_crowd_loses_labels_rather_than_overprinting_them():
 def test_each_name_is_nearest_to_its_line_or_led_to_it(paths):
     paths = [np.array(sorted(path)) for path in paths]
     names = [f"series {i}" for i in range(len(paths))]
-    found = labels.name_lines(names, paths, (300, 300))
+    found = labels._name_lines(names, paths, (300, 300))
     assert [one.text for one in found] == names
     assert apart([one.box for one in found])
     dense = [labels._densely(path) for path in paths]

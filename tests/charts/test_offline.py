@@ -44,7 +44,7 @@ def test_a_picture_with_alt_text(chart, bundle):
     assert set(made) == {"text/html", "text/plain"}
     assert 'alt="one &quot;point&quot; &amp; &lt;/script&gt;"' in made["text/html"]
     data = re.search(r"base64,([^\"]+)", made["text/html"]).group(1)
-    assert base64.b64decode(data).decode() == offline.to_svg(chart)
+    assert base64.b64decode(data).decode() == offline._to_svg(chart)
 
 
 def test_tooltips_bring_the_mime_type_that_jupyterlab_draws(chart, bundle):

@@ -10,8 +10,8 @@ from scipy.stats import f
 
 from anhelpers.charts import systems as charts
 from anhelpers.charts.frame import COLUMN, COLUMN_INCHES
-from anhelpers.charts.offline import to_svg
-from anhelpers.charts.systems import Panel, error_ellipses, plot_panels, plot_systems
+from anhelpers.charts.offline import _to_svg
+from anhelpers.charts.systems import Panel, _error_ellipses, plot_panels, plot_systems
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.estimate import Estimate
 from anhelpers.frontier import oracle_curve, pareto_mask
@@ -25,7 +25,7 @@ OUTLINE = {"interpolate": "linear-closed"}
 @given(st.floats(0.01, 5), st.floats(0.01, 5), st.floats(-1, 1))
 def test_an_ellipse_holds_95_percent_of_the_normal_with_its_covariance(sx, sy, r):
     frame = table(1).assign(naturalness_se=sx, accuracy_se=sy, correlation=r)
-    outline = error_ellipses(frame)[["naturalness", "accuracy"]]
+    outline = _error_ellipses(frame)[["naturalness", "accuracy"]]
     x = (outline - frame.loc[0, ["naturalness", "accuracy"]].astype(float)).to_numpy()
     covariance = np.array([[sx**2, r * sx * sy], [r * sx * sy, sy**2]])
     assert (x.max(axis=0) <= np.array([sx, sy]) * CHI2**0.5 * (1 + 1e-9)).all()
@@ -37,21 +37,21 @@ def test_an_ellipse_holds_95_percent_of_the_normal_with_its_covariance(sx, sy, r
 
 def test_an_ellipse_of_few_documents_reaches_as_far_as_hotelling_says():
     frame = table(4).assign(n_effective=[2.0, 6.0, 40.0, np.nan])
-    reach = charts.radii(frame)
+    reach = charts._radii(frame)
     assert np.isnan(reach[0])
     expected = [(2 * (m - 1) / (m - 2) * f.ppf(0.95, 2, m - 2)) ** 0.5 for m in (6, 40)]
     assert reach[1:3] == pytest.approx(expected)
     assert reach[3] == pytest.approx(CHI2**0.5)
-    assert error_ellipses(frame)["system"].nunique() == 3
+    assert _error_ellipses(frame)["system"].nunique() == 3
 
 
 def test_a_missing_correlation_has_no_ellipse_and_a_constant_mean_a_line():
     frame = table(3)
     frame.loc[1, "correlation"] = np.nan
-    assert {*error_ellipses(frame)["system"]} == {"System-0", "System-2"}
+    assert {*_error_ellipses(frame)["system"]} == {"System-0", "System-2"}
     assert len(rows_of(plot_systems(frame), **OUTLINE)) == 2 * 64
     frame.loc[1, ["naturalness_se", "accuracy_se"]] = 0.0, 9.0
-    own = error_ellipses(frame).query("system == 'System-1'")
+    own = _error_ellipses(frame).query("system == 'System-1'")
     assert own["naturalness"].nunique() == 1
     assert np.ptp(own["accuracy"]) == pytest.approx(2 * 9 * CHI2**0.5, rel=0.01)
     low, high = layers(plot_systems(frame))[0][1]["y"]["scale"]["domain"]
@@ -143,8 +143,8 @@ def test_own_systems_lie_above_the_others_with_thick_outlines():
     assert [row["outline"] > 1 for row in marks] == [False] * 5 + [True]
     assert [row["system"] for row in rows_of(chart, size=420)] == ["System-0"]
     assert [row["system"] for row in rows_of(chart, size=900)] == ["System-5"]
-    assert 'stroke-width="3"' in to_svg(chart)
-    assert 'stroke-width="3"' not in to_svg(plot_systems(frame))
+    assert 'stroke-width="3"' in _to_svg(chart)
+    assert 'stroke-width="3"' not in _to_svg(plot_systems(frame))
 
 
 def test_the_default_ranges_hold_everything():
@@ -213,7 +213,7 @@ def test_r_is_a_rule_with_its_interval_as_a_band():
 def test_at_the_width_of_a_column_the_smallest_text_has_7_points():
     import re
 
-    svg = to_svg(plot_systems(table(12), size=COLUMN, title="A claim long enough for two lines"))
+    svg = _to_svg(plot_systems(table(12), size=COLUMN, title="A claim long enough for two lines"))
     width = float(re.search(r'width="([\d.]+)"', svg).group(1))
     smallest = min(float(size) for size in re.findall(r'font-size="([\d.]+)px', svg))
     assert smallest * 72 * COLUMN_INCHES / width >= 7

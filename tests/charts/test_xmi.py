@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.charts.frame import INKS
-from anhelpers.charts.offline import to_svg
+from anhelpers.charts.offline import _to_svg
 from anhelpers.charts.xmi import (
     _directions,
     plot_direction,
@@ -157,7 +157,7 @@ def test_intervals_are_drawn_where_they_are_known(table):
 def test_a_direction_without_a_number_is_named(table):
     chart = plot_xmi_bars(table.assign(h_mt=[60, np.nan, 46]))
     assert {r["direction"] for r in rows_of(chart, name="bars")} == {"en-fi", "en-xx"}
-    assert ">Not drawn, for a number is missing: fi-en.<" in to_svg(chart)
+    assert ">Not drawn, for a number is missing: fi-en.<" in _to_svg(chart)
 
 
 def test_the_alt_text_of_the_published_table_has_all_numbers():
@@ -167,7 +167,7 @@ def test_the_alt_text_of_the_published_table_has_all_numbers():
     assert words.startswith("A claim: Bits per sentence, H_LM = XMI + H_MT; into English: ")
     assert "English → Romanian 160.5 = 112.4 + 48.1" in words
     assert words.count(" = ") == 41
-    assert to_svg(chart).count(">English → ") == 20
+    assert _to_svg(chart).count(">English → ") == 20
 
 
 @settings(max_examples=8, deadline=None)
@@ -197,7 +197,7 @@ def test_a_chosen_direction_has_its_reverse_and_the_means_of_both_sides():
         assert own["direction"].tolist()[:2] == [name, back]
         sides = [table["trg"] == "en", table["src"] == "en"][:: 1 if name == "fi-en" else -1]
         assert own["xmi"].tolist()[2:] == pytest.approx([table["xmi"][s].mean() for s in sides])
-    svg = to_svg(chart)
+    svg = _to_svg(chart)
     assert ">Finnish → English<" in svg
     assert ">English → Romanian<" not in svg
     with pytest.raises(UnknownName):
@@ -221,7 +221,7 @@ def test_pieces_lie_end_to_end_and_a_shared_one_under_itself():
     assert turned["domain"] == ["both", "own"]
     assert [r["text"] for r in rows_of(chart, name="texts")] == ["1.00", "6.00", "6.00"]
     assert "H(T): both 6.00, own 0.02" in chart.to_dict()["description"]
-    assert to_svg(chart).count(">6.00<") == 2
+    assert _to_svg(chart).count(">6.00<") == 2
     five = pd.DataFrame({"bar": "b", "part": list("abcde"), "value": 1.0})
     for wrong in (five, pieces.assign(value="1,5"), pieces.drop(columns="part"), pieces[:0]):
         with pytest.raises(DataError):

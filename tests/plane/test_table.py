@@ -16,7 +16,7 @@ from scipy.stats import multivariate_normal
 
 from anhelpers import bootstrap
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.charts.systems import error_ellipses
+from anhelpers.charts.systems import _error_ellipses
 from anhelpers.data import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
@@ -435,7 +435,7 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
     assert cut.accuracy_high.tolist() == np.minimum(wide.accuracy_high, 100).tolist()
     assert cut.naturalness_high.tolist() == np.minimum(wide.naturalness_high, 0).tolist()
     assert cut.accuracy_low.tolist() == wide.accuracy_low.tolist()
-    outlines = error_ellipses(cut)
+    outlines = _error_ellipses(cut)
     assert outlines.accuracy.max() == 100
     assert outlines.naturalness.max() == 0
-    assert error_ellipses(wide).accuracy.max() > 100
+    assert _error_ellipses(wide).accuracy.max() > 100
