@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
+from .checks import one_of
 from .data.io import write_atomic
 from .errors import DataError, without_password
 from .metrics import signature_of
@@ -108,15 +109,13 @@ def made_of(path: str | PathLike) -> str:
 def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
     """Write a table as .csv or .parquet, and its origin into .made.json beside it."""
     path = Path(path)
-    if path.suffix.lower() == ".parquet":
+    if one_of(path.suffix.lower(), (".csv", ".parquet"), "suffix of results") == ".csv":
+        write_atomic(path, table.to_csv(index=False, lineterminator="\n"))
+    else:
         import io
 
         table.to_parquet(buffer := io.BytesIO(), index=False)
         write_atomic(path, buffer.getvalue())
-    elif path.suffix.lower() == ".csv":
-        write_atomic(path, table.to_csv(index=False, lineterminator="\n"))
-    else:
-        raise DataError(f"got suffix '{path.suffix}', expected .csv or .parquet.", path)
     if path.is_file():  # not /dev/null or a pipe
         write_made(path.parent, [path.name])
     return path

@@ -28,7 +28,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         choices=["system", "rater", "doc", "domain", "segment"],
         help="level: a row per system and rater, doc, ... (default: system, with intervals)",
     )
-    shared.add_options(parser, "--seed", "--output")
+    shared._add_options(parser, "--seed", "--output")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -43,16 +43,16 @@ def run(args: argparse.Namespace) -> None:
     ratings = read_ratings(*files)
     scheme = args.scheme or choose_scheme(ratings)
     scores = score_ratings(ratings, scheme, args.weights)
-    shared.print_notes(scores.notes)
+    shared._print_notes(scores.notes)
     if args.scheme is None:
-        shared.print_notes(
+        shared._print_notes(
             [f"scheme {scheme} matches the categories best. Choose another by --scheme."]
         )
     if args.by == "system":
         table = system_table(scores, np.random.default_rng(args.seed))
         one = "All segments are of one document and are resampled as independent: intervals may be too short."
         few = one if len(set(scores.docs)) == 1 < len(scores.docs) else few_documents(table)
-        shared.print_notes(filter(None, [few, *rater_notes(table)]))
+        shared._print_notes(filter(None, [few, *rater_notes(table)]))
     else:
         table = scores.by(args.by).assign(signature=scores.signature)
-    shared.write_table(table, args.output)
+    shared._write_table(table, args.output)

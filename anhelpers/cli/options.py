@@ -48,7 +48,7 @@ _SHARED: dict[str, dict[str, object]] = {
 
 
 @dataclass(frozen=True)
-class Texts:
+class _Texts:
     """A data set or plain files, the references to compare with, and the systems to leave out."""
 
     data: str | None
@@ -62,7 +62,7 @@ class Texts:
     docs: str | None = None
 
     @classmethod
-    def of(cls, args: argparse.Namespace) -> Texts:
+    def of(cls, args: argparse.Namespace) -> _Texts:
         """The request in parsed arguments."""
         given = {name: vars(args).get(name) for name in cls.__dataclass_fields__}
         lists = ("references", "translations", "exclude", "mine")
@@ -80,10 +80,9 @@ class Texts:
         """
         from ..data import add_systems, load, read_plain
 
-        if bool(self.data) == bool(self.sources):
-            raise DataError("texts: expected either --data NAME, or -s SRC -t SYSTEM (-r REF).")
-        if self.data and (self.references or self.translations or self.docs):
-            raise DataError(f"{self.data} has its own texts: leave out -r, -t and --docs.")
+        own = self.references or self.translations or self.docs
+        if bool(self.data) == bool(self.sources) or (self.data and own):
+            raise DataError("texts: expected either --data NAME, or -s SRC with -t, -r, --docs.")
         files, kinds = _split_kinds(self.translations)
         if self.data:
             test = load(self.data, self.language_pair)
@@ -126,7 +125,7 @@ def _split_kinds(typed: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     return files, kinds
 
 
-def add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
+def _add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
     """Add the options that name texts."""
     add = parser.add_argument
     add(
@@ -150,7 +149,7 @@ def add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
     add("--exclude", nargs="+", metavar="SYSTEM", help="systems to leave out")
 
 
-def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+def _add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add some of the shared options."""
     for name in names:
         flags = ("-o", "--output") if name == "--output" else (name,)
@@ -164,7 +163,7 @@ def language_model(name: str, lang: str, metrics: Sequence[str]) -> LanguageMode
     return load_lm(name, lang=lang) if any(map(lookup.needs_lm, metrics)) else None
 
 
-def monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:
+def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:
     """R from a named file, or R of the data set or of its language."""
     from ..data import mono_for
     from ..naturalness.lpp import Mono
@@ -177,13 +176,13 @@ def monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mo
     return Mono(texts, origin)
 
 
-def print_notes(notes: Iterable[str]) -> None:
+def _print_notes(notes: Iterable[str]) -> None:
     """Print each distinct note to stderr."""
     for sentence in dict.fromkeys(notes):
         note(sentence)
 
 
-def write_table(table: pd.DataFrame, output: str | None) -> None:
+def _write_table(table: pd.DataFrame, output: str | None) -> None:
     """Write a .csv or .parquet file, or CSV on stdout; aligned text on a terminal."""
     from .. import provenance
     from ..data.io import make_folder

@@ -20,8 +20,8 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError, need
-from .io import read_bytes, read_jsonl, read_lines, stem_of, suffix_of, value_of, write_atomic
-from .languages import infer_pair
+from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
+from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def read_candidates(
     """
     if hasattr(path, "columns"):
         cands = _assembled(_rows_of(path, "DataFrame"), "DataFrame", srcs)
-    elif suffix_of(path) in JSONL:
-        cands = _assembled(read_jsonl(path), path, srcs)
-    elif suffix_of(path) in PARQUET:
+    elif _suffix_of(path) in JSONL:
+        cands = _assembled(_read_jsonl(path), path, srcs)
+    elif _suffix_of(path) in PARQUET:
         cands = _assembled(_rows_of(_read_parquet(path), path), path, srcs)
     else:
         cands = _from_text(path, srcs, k)
@@ -115,9 +115,9 @@ def read_candidate_file(
     lp : str, optional
         Language pair; by default the "lp" of the lines, else inferred from the texts.
     """
-    if suffix_of(path) not in JSONL:
+    if _suffix_of(path) not in JSONL:
         return None, read_candidates(path)
-    records = read_jsonl(path)
+    records = _read_jsonl(path)
     cands = _assembled(records, path, None)
     if "candidates" not in records[0] or "src" not in records[0]:
         return None, cands
@@ -125,14 +125,14 @@ def read_candidate_file(
     if len(said) > 1:
         raise DataError(f"got several language pairs: {', '.join(sorted(map(str, said)))}.", path)
     srcs, docs, domains = (
-        tuple(value_of(record, key, str, path, i) for i, record in enumerate(records, 1))
+        tuple(_value_of(record, key, str, path, i) for i, record in enumerate(records, 1))
         if any(key in record for record in records)
         else ()
         for key in ("src", "doc", "domain")
     )
     refs = _references(records, path)
-    pair = infer_pair(next(iter(said), None), srcs, [t for texts in refs.values() for t in texts])
-    return TestSet(stem_of(path), pair, srcs, refs, docs=docs, domains=domains), cands
+    pair = _infer_pair(next(iter(said), None), srcs, [t for texts in refs.values() for t in texts])
+    return TestSet(_stem_of(path), pair, srcs, refs, docs=docs, domains=domains), cands
 
 
 def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
@@ -143,7 +143,7 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
     columns = {"segment": cands.segment.tolist(), "text": cands.texts, "tag": cands.tags}
     columns |= {} if cands.ids is None else {"id": cands.ids}
     columns |= {"count": cands.multiplicity.tolist(), "logprob": cands.logprob.tolist()}
-    if suffix_of(path) in PARQUET:
+    if _suffix_of(path) in PARQUET:
         need("pyarrow", "writing parquet")
         import pandas as pd
 
@@ -279,7 +279,7 @@ def _value(
     value = record.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0:
         value = str(value) if key == "id" else int(value) if abs(value) < _MOST else value
-    return value_of({key: value}, key, kind, path, line) if needed or value is not None else None
+    return _value_of({key: value}, key, kind, path, line) if needed or value is not None else None
 
 
 def _references(
@@ -291,7 +291,7 @@ def _references(
         given = record.get("refs") or {}
         if isinstance(given, list):
             given = {f"ref{chr(ord('A') + j)}": text for j, text in enumerate(given)}
-        given = value_of({"refs": given}, "refs", dict, path, line)
+        given = _value_of({"refs": given}, "refs", dict, path, line)
         for name in {**refs, **given}:
             text = _value(given, name, str, path, line) or ""
             refs.setdefault(name, [""] * (line - 1)).append(text.rstrip("\r\n"))

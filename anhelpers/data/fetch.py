@@ -83,14 +83,14 @@ def cache_folder() -> Path:
     return Path(kept)
 
 
-def remote_files(name: str) -> list[_RemoteFile]:
+def _remote_files(name: str) -> list[_RemoteFile]:
     """Return the downloadable files of a data set; empty if there are none."""
     with bundled("manifest.tsv").open(encoding="utf-8", newline="") as file:
         rows = map(_RemoteFile._make, csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
         return [row for row in rows if row.dataset == name]
 
 
-def download(rows: Iterable[_RemoteFile], what: str) -> None:
+def _download(rows: Iterable[_RemoteFile], what: str) -> None:
     """Download the missing or damaged files in `cache_folder`, and verify them.
 
     Parameters

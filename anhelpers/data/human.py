@@ -24,16 +24,16 @@ from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
 from .external import read_scores, within
 from .fetch import bundled
-from .io import read_bytes, read_lines, read_table, refuse
+from .io import _refuse, read_bytes, read_lines, read_table
 from .languages import known_code, short_code
 from .schema import TestSet
 from .sets import (
     SETS,
     TEACHING,
+    _own_file,
     find_file,
     load,
     load_candidates,
-    own_file,
     teaching_set,
     whereabouts,
 )
@@ -119,7 +119,7 @@ def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
     names = [name for name in _CELLS if kind == "esa" or name != "spans"]
     kinds: dict[str, Any] = {"line": int, "value": float}
     table = read_table(path, kinds, names=names).drop_duplicates()
-    refuse(~table.value.between(0, 100), "points: expected 0 to 100", path, table.value)
+    _refuse(~table.value.between(0, 100), "points: expected 0 to 100", path, table.value)
     codes = {code: short_code(known_code(code.strip())) for code in {*table.src, *table.trg}}
     pair = table.src.map(codes) + "-" + table.trg.map(codes)
     checks.one_of(lp, {*pair}, f"language pair of {Path(path).name}")
@@ -208,7 +208,7 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
     test, cands = load(name), load_candidates(name)
     table = read_table(file, _COLUMNS, quoted=False, keys=("segment", "id", "pass"))
     for axis in _AXES:
-        refuse(~table[axis].between(0, 100), f"{axis}: expected 0 to 100", file, table[axis])
+        _refuse(~table[axis].between(0, 100), f"{axis}: expected 0 to 100", file, table[axis])
     keys = zip(cands.segment.tolist(), cands.ids or (), strict=False)
     texts = dict(zip(keys, cands.texts, strict=False))
     rated = dict.fromkeys(zip(table.segment, table.id, strict=True))
@@ -217,7 +217,7 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
         texts |= {(i, others[i, ref]): text for i, text in enumerate(stream) if (i, ref) in others}
     keyed = table[["segment", "id"]]
     said = "expected the id of a candidate, or /REFERENCE"
-    refuse(~keyed.apply(tuple, axis=1).isin(texts), said, file, keyed)
+    _refuse(~keyed.apply(tuple, axis=1).isin(texts), said, file, keyed)
     passes = tuple(table["pass"].unique())
     wide = table.pivot(index=["segment", "id"], columns="pass", values=[*_AXES]).reindex([*texts])
     if (gaps := wide.isna().any(axis=1)).any():
@@ -241,8 +241,8 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
 def ratings_beside(name: str | PathLike) -> Path | None:
     """Return the file of ratings of a set, by its name or path; None if it is missing or has no rows."""
     if str(name) in SETS:
-        return own_file(bundled(SETS[str(name)].path), _RATINGS) if str(name) in TEACHING else None
-    return own_file(name if os.path.isdir(name) else Path(name).parent, _RATINGS)
+        return _own_file(bundled(SETS[str(name)].path), _RATINGS) if str(name) in TEACHING else None
+    return _own_file(name if os.path.isdir(name) else Path(name).parent, _RATINGS)
 
 
 def rated_name(axis: str, data: str | PathLike) -> str:

@@ -43,13 +43,13 @@ def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:
     ------
     DataError : a missing or damaged file; a NUL or a byte that is not UTF-8, with its line; another number of lines.
     """
-    lines = split_lines(decode(read_bytes(path), path))
+    lines = _split_lines(decode(read_bytes(path), path))
     if n is not None and len(lines) != n:
         raise DataError(f"got {len(lines)} lines, expected {n}.", path)
     return lines
 
 
-def split_lines(text: str) -> tuple[str, ...]:
+def _split_lines(text: str) -> tuple[str, ...]:
     """Return the lines of a text as `read_lines` does."""
     lines = text.split("\n")
     if not lines[-1]:
@@ -164,8 +164,8 @@ def read_table(
     import pandas as pd
 
     text = decode(read_bytes(path), path).replace("\r\n", "\n").replace("\r", " ")
-    tabs = suffix_of(path) == ".tsv" or "\t" in text.partition("\n")[0]
-    rows = [*split_rows(io.StringIO(text), "\t" if tabs else ",", path, quoted=quoted)]
+    tabs = _suffix_of(path) == ".tsv" or "\t" in text.partition("\n")[0]
+    rows = [*_split_rows(io.StringIO(text), "\t" if tabs else ",", path, quoted=quoted)]
     header = list(names or (rows.pop(0)[1] if rows else ()))
     if wrong := [n for n in columns if header.count(n) != 1 and (n in header or n not in optional)]:
         found = f"{', '.join(wrong):.60}; found: {', '.join(header):.60}"
@@ -183,16 +183,16 @@ def read_table(
         numbers = pd.to_numeric(table[name].where(~blank, "nan"), errors="coerce")
         bad = blank | (numbers % 1 != 0) if kind is int else numbers.isna() & ~blank
         bad |= numbers.abs() >= (2**53 if kind is int else float("inf"))
-        refuse(bad, f"{name}: expected {kind.__name__}", path, table[name])
+        _refuse(bad, f"{name}: expected {kind.__name__}", path, table[name])
         table[name] = table[name].where(~blank, "nan").astype(float).astype(kind)  # to the last bit
     if keys:
-        refuse(
+        _refuse(
             table.duplicated([*keys]), f"a second row for {', '.join(keys)}", path, table[[*keys]]
         )
     return table
 
 
-def split_rows(
+def _split_rows(
     lines: Iterable[str], delimiter: str, path: str | PathLike, *, quoted: bool, first: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
     """Iterate over (line, cells) of each row that is not blank; `first` is the first line."""
@@ -212,7 +212,7 @@ def split_rows(
         raise DataError(f"malformed CSV ({error}). Double quotes in quotes.", path, line) from None
 
 
-def refuse(
+def _refuse(
     bad: pd.Series, message: str, path: str | PathLike, seen: pd.Series | pd.DataFrame
 ) -> None:
     """Raise a DataError with the line, and the cells `seen`, of the first row of a table that is bad."""
@@ -223,17 +223,17 @@ def refuse(
         raise DataError(f"{message}, got {got!s:.60}.", path, int(bad.index[at]))
 
 
-def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
+def _read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
     """Return the objects of a file with one JSON object per line.
 
     Raises
     ------
     DataError : with file and line, for a line that is no JSON object, or names a key twice.
     """
-    return [parse_json(line, path, i) for i, line in enumerate(read_lines(path), 1)]
+    return [_parse_json(line, path, i) for i, line in enumerate(read_lines(path), 1)]
 
 
-def parse_json(text: str, path: str | PathLike, line: int) -> dict[str, Any]:
+def _parse_json(text: str, path: str | PathLike, line: int) -> dict[str, Any]:
     """Return a JSON object; a DataError for anything else, a key that is repeated, or half a surrogate pair.
 
     Parameters
@@ -260,7 +260,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def value_of(
+def _value_of(
     record: Mapping[str, Any], key: str, kind: type, path: str | PathLike, line: int | None = None
 ) -> Any:
     """Return a value of a JSON object, which must have this type."""
@@ -340,7 +340,7 @@ def make_folder(folder: str | PathLike) -> Path:
     return Path(folder)
 
 
-def suffix_of(path: str | PathLike) -> str:
+def _suffix_of(path: str | PathLike) -> str:
     """Return the ending of a file's name in lower case, without that of its compression.
 
     >>> suffix_of("A.JSONL"), suffix_of("a.jsonl.gz"), suffix_of("a.gz")
@@ -349,7 +349,7 @@ def suffix_of(path: str | PathLike) -> str:
     return Path(_bare(path)).suffix.lower()
 
 
-def stem_of(path: str | PathLike) -> str:
+def _stem_of(path: str | PathLike) -> str:
     """Return the name of a file without its last ending and that of its compression.
 
     >>> stem_of("wmt/mine.de.gz"), stem_of("mine.de"), stem_of("mine.GZ")

@@ -14,8 +14,8 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .io import decode, read_bytes, split_lines, stem_of, suffix_of
-from .languages import CODES, base, infer_pair
+from .io import _split_lines, _stem_of, _suffix_of, decode, read_bytes
+from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
 Paths = str | PathLike | Iterable[str | PathLike] | Mapping[str, str | PathLike]
@@ -41,7 +41,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class ParallelFiles:
+class _ParallelFiles:
     """The files of one language pair; `docs` has lines ``domain<TAB>document``."""
 
     src: Path
@@ -85,18 +85,18 @@ def read_plain(
     ------
     DataError : a missing or malformed file, another number of lines, two files of one name.
     """
-    path, name = Path(src), name or stem_of(src)
-    files = ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
+    path, name = Path(src), name or _stem_of(src)
+    files = _ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
     sources = _read(path)
     if not isinstance(sources, _Marked):
-        return read_parallel(name, lp, files)
+        return _read_parallel(name, lp, files)
     if docs is not None:
         raise DataError("SGM and XML name their own documents; omit this file.", docs)
     return _marked_set(sources, files.refs, files.systems, name, lp)
 
 
-def read_parallel(
-    name: str, lp: str | None, files: ParallelFiles, categories: Mapping[str, str] | None = None
+def _read_parallel(
+    name: str, lp: str | None, files: _ParallelFiles, categories: Mapping[str, str] | None = None
 ) -> TestSet:
     """Return a test set from plain files; a canary line, and blank lines beyond the shortest file, are left out.
 
@@ -106,11 +106,11 @@ def read_parallel(
         System to category.
     """
     lines = {path: _lines(path) for path in files.paths}
-    canary, n = is_canary(lines[files.src]), min(map(len, lines.values()))
+    canary, n = _is_canary(lines[files.src]), min(map(len, lines.values()))
     wrong = [path for path, own in lines.items() if any(map(str.strip, own[n:]))]
     if wrong[:1] == [files.src]:  # too long for another file: name the shortest
         wrong = [min(lines, key=lambda one: len(lines[one]))]
-    wrong += [path for path, own in lines.items() if is_canary(own) != canary]
+    wrong += [path for path, own in lines.items() if _is_canary(own) != canary]
     if wrong:
         said = f"{len(lines[files.src])} as in {files.src.name}{', with its canary' * canary}"
         raise DataError(f"got {len(lines[wrong[0]])} lines, expected {said}.", wrong[0])
@@ -120,7 +120,7 @@ def read_parallel(
     targets = [text for side in (refs or systems).values() for text in side]
     return TestSet(
         name,
-        infer_pair(lp, texts[files.src], targets),
+        _infer_pair(lp, texts[files.src], targets),
         texts[files.src],
         refs,
         systems,
@@ -152,10 +152,10 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 def _read(path: Path) -> _Marked | tuple[str, ...]:
     """Return the texts of SGM and XML, the lines of any other file."""
     text = decode(read_bytes(path), path)
-    return _marked(text, path) or split_lines(text)
+    return _marked(text, path) or _split_lines(text)
 
 
-def read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
+def _read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
     """Read a test set from one file of SGM or XML; None for any other file.
 
     Parameters
@@ -164,7 +164,7 @@ def read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
         Language pair; by default what the file declares, or that of its texts.
     """
     found = _read(Path(path))
-    return _marked_set(found, {}, {}, stem_of(path), lp) if isinstance(found, _Marked) else None
+    return _marked_set(found, {}, {}, _stem_of(path), lp) if isinstance(found, _Marked) else None
 
 
 def _lines(path: Path) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ def _documents(
     return pairs
 
 
-def is_canary(lines: Sequence[str]) -> bool:
+def _is_canary(lines: Sequence[str]) -> bool:
     """Return whether the first line of a file of texts or documents is a canary."""
     return bool(lines) and (lines[0].startswith(_CANARY) or lines[0].split() == ["canary"] * 2)
 
@@ -233,10 +233,10 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
 
 def _called(paths: Sequence[Path]) -> list[str]:
     """Return the part of each file's name that differs, see `named_files`."""
-    stems = [stem_of(path) for path in paths]
+    stems = [_stem_of(path) for path in paths]
     if all(map(_WMT_NAME.fullmatch, stems)):
         return [_WMT_NAME.sub(r"\g<name>", stem) for stem in stems]
-    if len(paths) < 2 or any(suffix_of(path) in (".sgm", ".xml") for path in paths):
+    if len(paths) < 2 or any(_suffix_of(path) in (".sgm", ".xml") for path in paths):
         return stems
     if len(set(stems)) == 1:
         endings = [path.suffix[1:] for path in paths]
@@ -354,7 +354,7 @@ def _name(part: Mapping[str, str], doc: Mapping[str, str], path: Path) -> str:
     if part["kind"] == "ref":
         name = part.get("translator") or doc.get("sysid") or part.get("sysid") or ""
         return f"ref{name}" if len(name) < 2 else name
-    return part.get("system") or doc.get("sysid") or part.get("sysid") or stem_of(path)
+    return part.get("system") or doc.get("sysid") or part.get("sysid") or _stem_of(path)
 
 
 def _unescaped(text: str) -> str:
@@ -416,7 +416,7 @@ def _marked_set(
     targets = [text for kind in columns for texts in kind.values() for text in texts]
     docs = tuple(doc for doc, _ in keys)
     domains = tuple(src.domains.get(doc, "all") for doc in docs)
-    pair = infer_pair(lp or declared, srcs, targets)
+    pair = _infer_pair(lp or declared, srcs, targets)
     return TestSet(name, pair, srcs, columns[0], columns[1], docs, domains)
 
 
@@ -439,10 +439,10 @@ def _by_key(
         file, n = _read(path), len(keys)
         if isinstance(file, _Marked):
             own = file.refs if kind == "ref" else file.hyps or file.refs
-            if len(own) == 1 and label != stem_of(path):
+            if len(own) == 1 and label != _stem_of(path):
                 own = {label: next(iter(own.values()))}
         else:
-            file = file[is_canary(file) :]
+            file = file[_is_canary(file) :]
             if len(file) < n or any(map(str.strip, file[n:])):
                 raise DataError(f"got {len(file)} lines, expected {n}.", path)
             own = {label: dict(zip(keys, file, strict=False))}

@@ -24,7 +24,7 @@ import numpy as np
 from .. import checks
 from ..errors import AnhelpersWarning, DataError
 from ..progress import note
-from .io import decode, read_bytes, refuse, split_rows
+from .io import _refuse, _split_rows, decode, read_bytes
 from .schema import TestSet
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _DIGITS = re.compile(r"(\d+)")
 _MARKED = re.compile(r"<v>(.*?)(?:</v>|\Z)", re.DOTALL)  # one that is not closed runs to the end
 
 
-class Segment(NamedTuple):
+class _Segment(NamedTuple):
     """A segment with the ids of the file, which count from 0 or from 1.
 
     Parameters
@@ -90,7 +90,7 @@ class Ratings:
     """
 
     systems: tuple[str, ...]
-    segments: tuple[Segment, ...]
+    segments: tuple[_Segment, ...]
     raters: tuple[str, ...]
     categories: tuple[str, ...]
     severities: tuple[str, ...]
@@ -102,8 +102,8 @@ class Ratings:
     file: np.ndarray
     line: np.ndarray
     paths: tuple[str, ...]
-    sources: Mapping[Segment, str] = field(default_factory=dict)
-    targets: Mapping[tuple[str, Segment], str] = field(default_factory=dict)
+    sources: Mapping[_Segment, str] = field(default_factory=dict)
+    targets: Mapping[tuple[str, _Segment], str] = field(default_factory=dict)
     spans: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -168,13 +168,13 @@ def read_ratings(path: str | PathLike, *more: str | PathLike, texts: bool = Fals
         told = f"{row.system}, {row.doc}, segment {row.id}, {row.rater}"
         where = f"another rating is in {Path(paths[first[row.name]]).name}"
         raise DataError(f"{told:.80}: {where:.60}.", paths[row.file], row.line)
-    shown = {category_key(name): name for name in sorted(set(rows.category), reverse=True)}
-    segments = [Segment(*key) for key in zip(rows.doc, rows.id, rows.global_id, strict=True)]
+    shown = {_category_key(name): name for name in sorted(set(rows.category), reverse=True)}
+    segments = [_Segment(*key) for key in zip(rows.doc, rows.id, rows.global_id, strict=True)]
     columns: tuple[tuple[Iterable, Callable[[Any], Any]], ...] = (
         (rows.system, _natural),
         (segments, lambda s: (_natural(s.global_id), _natural(s.doc), _natural(s.id))),
         (rows.rater, _natural),
-        (map(shown.__getitem__, map(category_key, rows.category)), _natural),
+        (map(shown.__getitem__, map(_category_key, rows.category)), _natural),
         (rows.severity, SEVERITIES.index),
     )
     names, codes = zip(*(_coded(list(values), order) for values, order in columns), strict=True)
@@ -189,10 +189,10 @@ def _coded(values: list, order: Callable[[Any], Any]) -> tuple[tuple, np.ndarray
     return tuple(names), np.array([place[value] for value in values], np.int32)
 
 
-def _texts(rows: pd.DataFrame, segments: list[Segment]) -> tuple[dict, dict, tuple[str, ...]]:
+def _texts(rows: pd.DataFrame, segments: list[_Segment]) -> tuple[dict, dict, tuple[str, ...]]:
     """Sources, targets and spans; of several texts of a translation the first, with a note."""
-    sources: dict[Segment, str] = {}
-    targets: dict[tuple[str, Segment], str] = {}
+    sources: dict[_Segment, str] = {}
+    targets: dict[tuple[str, _Segment], str] = {}
     spans, other = [], set()
     for system, segment, *pair in zip(rows.system, segments, rows.source, rows.target, strict=True):
         src, trg = (text.replace("<v>", "").replace("</v>", "") for text in pair)
@@ -228,7 +228,7 @@ def _rows(path: str) -> pd.DataFrame:
     quoted = delimiter != "\t" or "misc" in header or '\t"{""' in second
     pick, needed, found = itemgetter(*places.values()), max(places.values()) + 1, []
     rest = chain((second,), lines)
-    for line, fields in split_rows(rest, delimiter, path, quoted=quoted, first=2):
+    for line, fields in _split_rows(rest, delimiter, path, quoted=quoted, first=2):
         if not needed <= len(fields) <= len(header):
             raise DataError(f"got {len(fields)} cells, expected {len(header)}.", path, line)
         found.append((line, hash(tuple(fields)), *pick(fields)))
@@ -240,7 +240,7 @@ def _rows(path: str) -> pd.DataFrame:
     if table.empty:
         raise DataError("got no ratings.", path)
     names = table[_NAMES[:3]]
-    refuse((names == "").any(axis=1), "expected system, doc and segment id", path, names)
+    _refuse((names == "").any(axis=1), "expected system, doc and segment id", path, names)
     if (again := table.hash.duplicated()).any():
         last = table.loc[again.idxmax()]
         first_line = table.line[(table.hash == last.hash).idxmax()]
@@ -264,7 +264,7 @@ def _lines(path: str) -> Iterator[str]:
 
 def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
     """The rows that rate a system, in clean spelling; notes count the others, and errors without a severity."""
-    severity = table.severity.map(category_key)
+    severity = table.severity.map(_category_key)
     silent = (table.category == "") & (severity == "")
     left = {
         "attention checks (HOTW-test)": severity == "hotwtest",
@@ -276,11 +276,11 @@ def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
         note(
             f"{name}: left out {', '.join(f'{n.sum()} {what}' for what, n in left.items() if n.any())}."
         )
-    known = {category_key(one): one for one in SEVERITIES} | {"": "No-error"}
+    known = {_category_key(one): one for one in SEVERITIES} | {"": "No-error"}
     clean = severity.map(known)
     told = f"severity: expected {', '.join(SEVERITIES)}"
-    refuse(clean.isna() & kept, told, path, table.severity)
-    clean_category = (table.category.map(category_key) == "noerror") | (
+    _refuse(clean.isna() & kept, told, path, table.severity)
+    clean_category = (table.category.map(_category_key) == "noerror") | (
         (clean == "No-error") & (table.category == "")
     )
     if n := int((kept & (severity == "") & ~clean_category).sum()):
@@ -290,7 +290,7 @@ def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
 
 
 @lru_cache(4096)
-def category_key(category: str) -> str:
+def _category_key(category: str) -> str:
     """What two spellings of a category or a severity have in common.
 
     >>> category_key("Accuracy/Omission (Translation 2)") == category_key("accuracy/omission")

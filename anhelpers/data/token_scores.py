@@ -16,7 +16,7 @@ import numpy as np
 from .. import checks
 from ..checks import ROUNDING
 from ..errors import DataError
-from .io import parse_json, read_lines
+from .io import _parse_json, read_lines
 
 NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
 """Unit -> nats in one of it."""
@@ -30,7 +30,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True)
-class TokenScores:
+class _TokenScores:
     """Log-probabilities of N sentences.
 
     Parameters
@@ -62,7 +62,7 @@ class TokenScores:
         """The number of scored tokens of each sentence; None for a sum."""
         return tuple(len(t) if isinstance(t, tuple) else t for t in self.tokens)
 
-    def take(self, order: Sequence[int]) -> TokenScores:
+    def take(self, order: Sequence[int]) -> _TokenScores:
         """Return the sentences at these positions."""
         columns: dict[str, Any] = {
             name: tuple(column[k] for k in order)
@@ -72,7 +72,7 @@ class TokenScores:
         return replace(self, logprobs=self.logprobs[list(order)], **columns)
 
 
-def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenScores:
+def _read_token_scores(path: str | PathLike, unit: str | None = None) -> _TokenScores:
     r"""Read log-probabilities of sentences in one of three layouts.
 
     - JSONL: an object per sentence with ``logprobs`` (or ``token_logprobs``: a list of token scores; or one sum; null
@@ -108,7 +108,7 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
 
 def read_score_pair(
     mt: str | PathLike, lm: str | PathLike, unit: str | None = None
-) -> tuple[TokenScores, TokenScores, str]:
+) -> tuple[_TokenScores, _TokenScores, str]:
     """Read the scores of two models for the same sentences.
 
     Parameters
@@ -125,7 +125,7 @@ def read_score_pair(
     ------
     DataError : other ids, another number of sentences, or another text of a sentence.
     """
-    ours, theirs = read_token_scores(mt, unit), read_token_scores(lm, unit)
+    ours, theirs = _read_token_scores(mt, unit), _read_token_scores(lm, unit)
     how, wrong = "paired by line", ""
     if ours.ids and theirs.ids and (lacking := sorted({*ours.ids} ^ {*theirs.ids})):
         wrong = f"id {lacking[0]:.40} is in one of the two files only"
@@ -181,11 +181,11 @@ def _one_unit(said: Sequence[tuple[int, str]], unit: str | None, path: str | Pat
     return found
 
 
-def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> TokenScores:
+def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _TokenScores:
     """Scores of a JSONL file."""
     sums, tokens, declared, records = [], [], [], []
     for line, text in enumerate(lines, 1):
-        row = parse_json(text, path, line)
+        row = _parse_json(text, path, line)
         names = [name for name in row if _NAME.fullmatch(name)]
         if len(names) != 1:
             raise DataError(f"got {len(names)} keys of scores, expected one: logprobs.", path, line)
@@ -203,7 +203,7 @@ def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> Toke
         records.append(row)
     labels: dict[str, Any] = {name: _label(records, keys) for name, keys in _KEYS.items()}
     labels["ids"] = _distinct(labels["ids"], labels["docs"], path)
-    return TokenScores(
+    return _TokenScores(
         np.array(sums),
         tuple(tokens),
         **labels,
@@ -232,7 +232,7 @@ def _distinct(
     return ids
 
 
-def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScores:
+def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> _TokenScores:
     """Scores of fairseq's output in the order of its ids; tokens from H if they fit."""
     found: dict[str, dict[int, tuple[int, str]]] = {"T": {}, "H": {}, "P": {}}
     for line, text in enumerate(lines, 1):
@@ -254,10 +254,10 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScor
     n = range(len(sums))
     texts = tuple(found["T"].get(k, (0, ""))[1] for k in n) if found["T"] else None
     ids = tuple(map(str, n))
-    return TokenScores(np.array(sums), tuple(tokens), ids, None, texts, unit, "fairseq")
+    return _TokenScores(np.array(sums), tuple(tokens), ids, None, texts, unit, "fairseq")
 
 
-def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> TokenScores:
+def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _TokenScores:
     """Scores of a file of numbers, possibly with a header that declares their unit."""
     while lines and not lines[-1].strip():
         lines = lines[:-1]
@@ -271,7 +271,7 @@ def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> To
         missing = len(row) == 1 and row[0] != row[0]  # nan
         sums.append(math.nan if missing else _total(row, each, path, line))
         tokens.append(len(row) if each and not missing else None)
-    return TokenScores(np.array(sums), tuple(tokens), unit=_one_unit(declared, unit, path))
+    return _TokenScores(np.array(sums), tuple(tokens), unit=_one_unit(declared, unit, path))
 
 
 def _floats(text: str) -> Iterator[float | str]:

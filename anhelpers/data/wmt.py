@@ -39,17 +39,17 @@ from .. import checks
 from ..errors import DataError
 from .fetch import bundled
 from .io import (
-    read_jsonl,
+    _read_jsonl,
+    _refuse,
+    _stem_of,
+    _suffix_of,
+    _value_of,
     read_lines,
     read_table,
-    refuse,
-    stem_of,
-    suffix_of,
-    value_of,
     write_atomic,
 )
 from .languages import split_pair
-from .plain import ParallelFiles, is_canary, read_parallel
+from .plain import _is_canary, _ParallelFiles, _read_parallel
 from .schema import CATEGORIES, NO_TRANSLATION, TestSet
 
 if TYPE_CHECKING:
@@ -84,18 +84,18 @@ def system_categories(name: str | PathLike) -> dict[str, str]:
     ('LLM', 'MT', 'online', 'human')
     """
     if os.path.isfile(name) and str(name) not in TABLES:
-        return read_categories(name)
-    return read_categories(bundled(TABLES[checks.one_of(str(name), TABLES, "table of systems")]))
+        return _read_categories(name)
+    return _read_categories(bundled(TABLES[checks.one_of(str(name), TABLES, "table of systems")]))
 
 
-def read_categories(path: str | PathLike) -> dict[str, str]:
+def _read_categories(path: str | PathLike) -> dict[str, str]:
     """Return system -> category of a file with these columns; the header may be missing."""
     columns = {"system": str, "category": str}
     header = next(iter(read_lines(path)), "").startswith("system")
     table = read_table(path, columns, names=None if header else [*columns], keys=["system"])
     known = ", ".join(CATEGORIES)
     wrong = ~table.category.isin(CATEGORIES) | (table.system == "")
-    refuse(wrong, f"expected a system and one of {known}", path, table[[*columns]])
+    _refuse(wrong, f"expected a system and one of {known}", path, table[[*columns]])
     return dict(zip(table.system, table.category, strict=True))
 
 
@@ -133,12 +133,12 @@ def read_wmt(
         test = _read_2025(Path(folder), lp, name or f"{Path(folder).resolve().name}/{lp}")
         return test.with_reference(reference) if reference else test
     root = _root(Path(folder))
-    files = _find_2023(root, lp) if layout == 2023 else find_2024(root, lp)
+    files = _find_2023(root, lp) if layout == 2023 else _find_2024(root, lp)
     if not name:
         top = root.resolve().parent if root.name == "txt" else root.resolve()
-        canary = layout == 2024 and is_canary(read_lines(files.src))
+        canary = layout == 2024 and _is_canary(read_lines(files.src))
         name = f"{f'wmt{layout - 2000}' if layout == 2023 or canary else top.name}/{lp}"
-    test = read_parallel(name, lp, files, _categories_of(name, root, files))
+    test = _read_parallel(name, lp, files, _categories_of(name, root, files))
     test = replace(
         test, glosses=_glosses(root, len(test)) if len(language_pairs(root)) == 1 else ()
     )
@@ -149,11 +149,11 @@ def language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
     if is_wmt25(folder):
         files = _files(Path(folder, "systems"), "*", ".jsonl")
-        docs = {value_of(row, "doc_id", str, path) for path in files for row in read_jsonl(path)}
-        return dict.fromkeys(sorted(map(pair_2025, docs)), 2025)
+        docs = {_value_of(row, "doc_id", str, path) for path in files for row in _read_jsonl(path)}
+        return dict.fromkeys(sorted(map(_pair_2025, docs)), 2025)
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
-    texts = [stem_of(name) for name in sources if suffix_of(name) == ".txt"]
+    texts = [_stem_of(name) for name in sources if _suffix_of(name) == ".txt"]
     return pairs | {name: 2024 for name in texts if re.fullmatch(r"[^.]+-[^.]+", name)}
 
 
@@ -164,10 +164,10 @@ def _with_default_reference(test: TestSet, reference: str | None) -> TestSet:
     return test.with_reference(chosen) if chosen else test
 
 
-def find_2024(root: Path, lp: str) -> ParallelFiles:
+def _find_2024(root: Path, lp: str) -> _ParallelFiles:
     """Return the files of a language pair in the layout of 2024, which mt-metrics-eval shares."""
     sources = _named(_files(root / "sources", f"{lp}.*", ".txt"))
-    return ParallelFiles(
+    return _ParallelFiles(
         sources.get(lp, root / "sources" / f"{lp}.txt"),
         _named(_files(root / "references", f"{lp}.*", ".txt"), f"{lp}."),
         _named(_files(root / "system-outputs" / lp, "*", ".txt")),
@@ -175,7 +175,7 @@ def find_2024(root: Path, lp: str) -> ParallelFiles:
     )
 
 
-def _find_2023(root: Path, lp: str) -> ParallelFiles:
+def _find_2023(root: Path, lp: str) -> _ParallelFiles:
     """Return the files of a language pair in the layout of 2023."""
     sources = _files(root / "sources", f"*.{lp}.src.*")
     if len(sources) != 1:
@@ -183,7 +183,7 @@ def _find_2023(root: Path, lp: str) -> ParallelFiles:
     test = sources[0].name.rpartition(f".{lp}.src.")[0]
     refs, hyps = (
         _named(
-            (p for p in _files(root / folder, f"{prefix}*") if len(stem_of(p)) > len(prefix)),
+            (p for p in _files(root / folder, f"{prefix}*") if len(_stem_of(p)) > len(prefix)),
             prefix,
         )
         for folder, prefix in (
@@ -192,7 +192,7 @@ def _find_2023(root: Path, lp: str) -> ParallelFiles:
         )
     )
     docs = _named(_files(root / "documents", f"{test}.{lp}.*", ".docs")).get(f"{test}.{lp}")
-    return ParallelFiles(sources[0], refs, hyps, docs)
+    return _ParallelFiles(sources[0], refs, hyps, docs)
 
 
 def _glosses(root: Path, n: int) -> tuple[str, ...]:
@@ -207,13 +207,13 @@ def _beside(root: Path, name: str) -> Path | None:
     return next((folder / name for folder in places if os.path.lexists(folder / name)), None)
 
 
-def _categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]:
+def _categories_of(name: str, root: Path, files: _ParallelFiles) -> dict[str, str]:
     """Return the categories of the systems of a language pair, by systems.tsv, else by the task's table.
 
     A system with a reference's name is human.
     """
     task, own = name.split("/")[0], _beside(root, "systems.tsv")
-    given = read_categories(own) if own else system_categories(task) if task in TABLES else {}
+    given = _read_categories(own) if own else system_categories(task) if task in TABLES else {}
     human = dict.fromkeys((system for system in files.systems if system in files.refs), "human")
     return human | {system: given[system] for system in files.systems if system in given}
 
@@ -230,7 +230,7 @@ def _named(paths: Iterable[Path], prefix: str = "") -> dict[str, Path]:
     """Return the part of a file's name between a prefix and its endings -> path."""
     named: dict[str, Path] = {}
     for path in paths:
-        name = stem_of(path).removeprefix(prefix)
+        name = _stem_of(path).removeprefix(prefix)
         if name in named:
             raise DataError(f"two files are named {name}. Delete one.", path)
         named[name] = path
@@ -242,7 +242,7 @@ def _files(folder: Path, pattern: str, suffix: str = "") -> list[Path]:
     return sorted(
         path
         for path in folder.glob(pattern)
-        if not path.is_dir() and path.name[0] != "." and suffix in ("", suffix_of(path))
+        if not path.is_dir() and path.name[0] != "." and suffix in ("", _suffix_of(path))
     )
 
 
@@ -261,14 +261,14 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
     texts: dict[str, dict[str, list[str]]] = {}
     for path in _files(folder / "systems", "*", ".jsonl"):
         rows = [
-            [value_of(row, key, str, path, line) for key in ("doc_id", "hypothesis")]
-            for line, row in enumerate(read_jsonl(path), 1)
+            [_value_of(row, key, str, path, line) for key in ("doc_id", "hypothesis")]
+            for line, row in enumerate(_read_jsonl(path), 1)
         ]
         docs = {
-            d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if pair_2025(d) == lp
+            d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if _pair_2025(d) == lp
         }
         if docs:
-            texts[stem_of(path)] = dict(sorted(docs.items()))
+            texts[_stem_of(path)] = dict(sorted(docs.items()))
     counts = {doc: len(parts) for doc, parts in next(iter(texts.values())).items()}
     for system, found in texts.items():
         if {doc: len(parts) for doc, parts in found.items()} != counts:
@@ -276,7 +276,7 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
                 f"{system}: its documents or paragraphs differ from the others'.", folder
             )
     categories = folder / "systems.tsv"
-    known = read_categories(categories) if categories.is_file() else {}
+    known = _read_categories(categories) if categories.is_file() else {}
     return TestSet(
         name,
         lp,
@@ -293,7 +293,7 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
     )
 
 
-def pair_2025(doc: str) -> str:
+def _pair_2025(doc: str) -> str:
     """The language pair of a document of WMT25: "cs-de" of "cs-de_DE_#_news_#_n1"."""
     return doc.partition("_")[0]
 
@@ -381,7 +381,7 @@ def read_mme_scores(
     canary has no score.
     """
     checks.one_of(level, ("seg", "sys"), "level")
-    path, files = _score_path(folder, lp, metric, ref, level), find_2024(Path(folder), lp)
+    path, files = _score_path(folder, lp, metric, ref, level), _find_2024(Path(folder), lp)
     if not path.is_file():
         kind = "human" if ref is None else "metric"
         stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
@@ -389,9 +389,9 @@ def read_mme_scores(
         checks.one_of(f"{metric}-{ref}" if ref else metric, known, f"{kind} score")
     kinds = {"system": str, "score": float}
     table = read_table(path, kinds, names=[*kinds], quoted=False)
-    refuse(~table.system.isin(files.systems), "expected a system of the set", path, table.system)
+    _refuse(~table.system.isin(files.systems), "expected a system of the set", path, table.system)
     sources = read_lines(files.src)
-    n, start = (len(sources), int(is_canary(sources))) if level == "seg" else (1, 0)
+    n, start = (len(sources), int(_is_canary(sources))) if level == "seg" else (1, 0)
     counts = table.system.value_counts()
     if (odd := counts[counts != n]).size:
         raise DataError(f"{odd.index[0]}: got {odd.iloc[0]} scores, expected {n}.", path)
@@ -423,7 +423,7 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
         text, white space in a name, "." or "-" in the name of a reference.
     """
     folder, lp = Path(folder), test.lp
-    if find_2024(folder, lp).src.exists():
+    if _find_2024(folder, lp).src.exists():
         stored = read_mme(folder, lp)
         for kind in ("srcs", "refs", "systems", "docs", "domains", "categories"):
             if getattr(stored, kind) != getattr(test, kind):
@@ -441,7 +441,7 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
     for name, lines in files.items():
         _check(_LINE, lines, f"text of {name}")
     table = folder / "systems.tsv"
-    known = read_categories(table) if table.exists() else {}
+    known = _read_categories(table) if table.exists() else {}
     known |= {
         s: c for s, c in test.categories.items() if c != ("human" if s in test.refs else "unknown")
     }
@@ -478,11 +478,13 @@ def write_mme_scores(
     UnknownName : no such language pair, system or level. DataError : another shape, an infinite score.
     """
     checks.one_of(level, ("seg", "sys"), "level")
-    files, values = find_2024(Path(folder), lp), np.asarray(scores, dtype=np.float64)
+    files, values = _find_2024(Path(folder), lp), np.asarray(scores, dtype=np.float64)
     for system in systems:
         checks.one_of(system, files.systems, "system")
     sources = read_lines(files.src)
-    above = [np.nan] * is_canary(sources) if level == "seg" else []  # a canary has a line, no score
+    above = (
+        [np.nan] * _is_canary(sources) if level == "seg" else []
+    )  # a canary has a line, no score
     shape = (len(sources) - len(above), len(systems)) if level == "seg" else (len(systems),)
     if values.shape != shape or np.isinf(values).any() or len({*systems}) < len(systems):
         raise DataError(f"{metric}: got shape {values.shape}, expected finite scores {shape}.")

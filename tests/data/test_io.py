@@ -80,7 +80,7 @@ BAD = [  # reader, name, bytes, line
 def test_malformed_files_are_refused_with_their_line(file, kind, name, data, line):
     readers = {
         "lines": io.read_lines,
-        "jsonl": io.read_jsonl,
+        "jsonl": io._read_jsonl,
         "table": lambda path: io.read_table(path, TABLE, keys=["system", "n"]),
     }
     path = file(data, name)
@@ -142,7 +142,7 @@ def test_tables_that_pandas_wrote_are_read(tmp_path_factory, rows):
 def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "a"
     path.write_bytes(data)
-    for read in (io.read_lines, io.read_jsonl, lambda p: io.read_table(p, {"a": float})):
+    for read in (io.read_lines, io._read_jsonl, lambda p: io.read_table(p, {"a": float})):
         with contextlib.suppress(AnhelpersError):
             read(path)
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import TestSet
-from anhelpers.data.ratings import Segment, category_key, join_ratings, rated_texts, read_ratings
+from anhelpers.data.ratings import _category_key, _Segment, join_ratings, rated_texts, read_ratings
 from anhelpers.errors import AnhelpersWarning, DataError, UnknownName
 
 SHARED = os.environ.get("ANHELPERS_DATA")
@@ -41,7 +41,7 @@ def test_ted_of_2021(write):
     rows = ROW, 'ref\ttalk.1\t2\t10\trater2\tSay "hi".\t„Hallo"\tno error\tNo_Error\t"'
     ratings = read_ratings(write(TED, *rows), texts=True)
     assert ratings.systems == ("A", "ref")
-    assert ratings.segments == (Segment("news_x:en-de", "1", "7"), Segment("talk.1", "2", "10"))
+    assert ratings.segments == (_Segment("news_x:en-de", "1", "7"), _Segment("talk.1", "2", "10"))
     assert ratings.segment_names == ("7", "10")
     assert (ratings.raters, ratings.severities) == (("rater1", "rater2"), ("No-error", "Major"))
     assert ratings.categories == ("Accuracy/Mistranslation", "No-error")
@@ -229,11 +229,11 @@ def test_spellings_of_a_category():
         "accuracy/omission (Translation 2)",
         "ACCURACY/Omission (Translation)",
     )
-    assert len(set(map(category_key, same))) == 1
-    assert category_key("Locale convention/Date-time") == category_key(
+    assert len(set(map(_category_key, same))) == 1
+    assert _category_key("Locale convention/Date-time") == _category_key(
         "locale_convention/date time"
     )
-    assert category_key("Fluency/Grammar") != category_key("Grammar")
+    assert _category_key("Fluency/Grammar") != _category_key("Grammar")
 
 
 names = st.text("ab1 -é", min_size=1, max_size=4).filter(str.strip)
@@ -254,7 +254,7 @@ def test_what_is_written_is_read(tmp_path_factory, rows):
     wanted = [tuple(name.strip() for name in (row[0], row[1], row[3])) for row in rows]
     assert [*zip(frame.system, frame.doc, frame.rater, strict=True)] == wanted
     first = rows[0]
-    unit = first[0].strip(), Segment(first[1].strip(), first[2].strip(), first[2].strip())
+    unit = first[0].strip(), _Segment(first[1].strip(), first[2].strip(), first[2].strip())
     assert ratings.targets[unit] == first[5].replace("<v>", "").replace("</v>", "")
 
 

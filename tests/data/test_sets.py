@@ -63,7 +63,7 @@ def shared(tmp_path, monkeypatch):
 
 def fill(root, name):
     """All files of a data set that the manifest lists, each of one line below a canary."""
-    for row in fetch.remote_files(name):
+    for row in fetch._remote_files(name):
         path = root / row.file
         path.parent.mkdir(parents=True, exist_ok=True)
         docs = row.file.endswith(".docs")
@@ -183,7 +183,7 @@ def test_every_row_of_the_tables_is_complete():
         assert one.note
         assert one.ratings in {"", *sets.SETS}
         assert name in sets.TEACHING or one.mono in {"", *sets.SETS}
-        for row in fetch.remote_files(name):
+        for row in fetch._remote_files(name):
             assert len(row.commit) == len(row.git_blob_sha1) == 40
             assert len(row.sha256) in (0, 64)
             assert ".." not in row.file.split("/")
@@ -191,12 +191,12 @@ def test_every_row_of_the_tables_is_complete():
 
 
 def test_minimal_pairs_have_three_cells(tree):
-    assert data.sets.minimal_pairs(tree) == []
+    assert data.sets._minimal_pairs(tree) == []
     (tree / "minimal_pairs.tsv").write_text("phenomenon\tgood\tbad\ncase\tder Hund\tden Hund\n")
-    assert data.sets.minimal_pairs(tree) == [("case", "der Hund", "den Hund")]
+    assert data.sets._minimal_pairs(tree) == [("case", "der Hund", "den Hund")]
     (tree / "minimal_pairs.tsv").write_text("phenomenon\tgood\tbad\ncase\tder Hund\n")
     with pytest.raises(DataError, match=r"minimal_pairs\.tsv, line 2"):
-        data.sets.minimal_pairs(tree)
+        data.sets._minimal_pairs(tree)
 
 
 # -- downloads ---------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from anhelpers.data import language_pairs, load, read_wmt
-from anhelpers.data.wmt import read_categories
+from anhelpers.data.wmt import _read_categories
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 
 CANARY = "CANARY GUID 26b5c67b\n"
@@ -110,7 +110,7 @@ def test_categories_come_from_systems_tsv_beside_the_tree(tree):
 def test_malformed_categories_are_refused_with_their_line(tmp_path, text, line):
     (tmp_path / "systems.tsv").write_text(text)
     with pytest.raises(DataError) as error:
-        read_categories(tmp_path / "systems.tsv")
+        _read_categories(tmp_path / "systems.tsv")
     assert error.value.line == line
 
 
