@@ -43,7 +43,7 @@ metricx23-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-23-qe-xl
 metricx24[:MODEL] | source, reference | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
 metricx24-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
 metricx:MODEL | source, reference | accuracy.metricx:named | | one of these four, by the model's name
-rated-accuracy[:SET] | source, ratings | data.human:_named | | human ratings of the same texts
+rated-accuracy[:SET] | source, ratings | data.human:_named | | ratings of the same texts
 mqm:FILE | scores given to systems | accuracy.external:named | | penalty of all marked errors
 mqm-accuracy:FILE | scores given to systems | accuracy.external:named | | penalty of errors of accuracy only
 esa:FILE | scores given to systems | accuracy.external:named | | rating from 0 to 100, given with marked errors
@@ -65,7 +65,7 @@ yules_i | whole corpus | naturalness.lexical:_named | | Yule's I: higher if word
 yules_k | whole corpus | naturalness.lexical:_named | | Yule's K: higher if words recur more often
 shannon | whole corpus | naturalness.lexical:_named | | entropy of the word frequencies
 simpson | whole corpus | naturalness.lexical:_named | | probability that two random words differ
-rated-naturalness[:SET] | source, ratings | data.human:_named | | human ratings of the same texts
+rated-naturalness[:SET] | source, ratings | data.human:_named | | ratings of the same texts
 mqm-fluency:FILE | scores given to systems | accuracy.external:named | | penalty of errors of fluency only
 """,
 }
