@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("comet", reason="pip install -c constraints.txt -e '.[neural]'")
 
-import anhelpers.accuracy.comet.score as scoring
+from anhelpers.accuracy import comet as scoring
 from anhelpers.accuracy.comet import comet_metric, comet_scores, load_comet
 from anhelpers.candidates import mbr_utility
 from anhelpers.data import CandidateSet, TestSet
@@ -70,7 +70,7 @@ def test_scores_are_comets(tiny_comet, kind, own, reference):
         st.lists(st.tuples(*[TEXT] * len(comet.reads)), min_size=1, max_size=9),
         st.sampled_from([1, 2, 16]),
     )
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=4, deadline=None)
     def check(rows, batch_size):
         ours = comet_scores(comet, rows)[:, 0]
         np.testing.assert_allclose(
@@ -225,11 +225,10 @@ def test_blank_hypotheses_and_cut_inputs_are_told(tiny_comet, capsys):
     metric = comet_metric(tiny_comet("regression_metric").folder, device="cpu")
     scores = metric.score_segments(["", "ja " * 99, "ja"], refs=[["Ja."] * 3], srcs=["Yes."] * 3)
     assert np.isfinite(scores).all()
-    told = "note: COMET regression_metric: 1 of 3 hypotheses"
-    assert capsys.readouterr().err.splitlines() == [
-        f"{told} make an input longer than the model takes (62 tokens a text): its end was cut.",
-        f"{told} are blank: scored as any text.",
-    ]
+    notes = capsys.readouterr().err.splitlines()
+    assert len(notes) == 2
+    assert "cut 1 of 3 inputs that are longer than 62 tokens a text" in notes[0]
+    assert "1 blank" in notes[1]
 
 
 def test_scores_come_from_the_store_with_the_same_bits_and_notes(

@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from anhelpers.accuracy import metricx
-from anhelpers.accuracy.metricx import VARIANTS, load_metricx, metricx_metric, metricx_scores
+from anhelpers.accuracy.metricx import load_metricx, metricx_metric, metricx_scores, reads
 from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.scoring import system_rows
@@ -148,7 +148,7 @@ def _loaded(folder):
 def read(variant, row):
     """Of source, hypothesis and reference, what a variant reads."""
     return tuple(
-        dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in VARIANTS[variant].reads
+        dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in reads(variant)
     )
 
 
@@ -163,7 +163,7 @@ def test_scores_are_the_definitions(tiny, variant, tied):
         st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=6),
         st.sampled_from([1, 50, None]),
     )
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=5, deadline=None)
     def check(rows, budget):
         ours = metricx_scores(metricx, [read(variant, row) for row in rows], budget)[:, 0]
         theirs = [defined(tiny(tied), variant, *row) for row in rows]
@@ -252,12 +252,10 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
         for row in zip(srcs, hyps, r, strict=True)
     ]
     assert rows.value[0] == pytest.approx(np.mean(wanted), rel=0, abs=ROUNDING)
-    assert "1 of 2 hypotheses are blank: scored as any text." in capsys.readouterr().err
+    assert "scored 1 blank hypotheses as any text." in capsys.readouterr().err
     quality = metricx_metric(tiny(), variant="metricx24-qe", device="cpu")
     assert (quality.needs, quality.label) == (("srcs",), "MetricX 24-tiny without reference")
-    with pytest.raises(
-        DataError, match="without reference reads the source of each segment, and there is none"
-    ):
+    with pytest.raises(DataError, match="got no sources"):
         quality.score_segments(["a"])
 
 
@@ -271,15 +269,9 @@ def test_bfloat16_is_said_and_near(tiny):
 
 
 def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
-    with pytest.raises(
-        DataError,
-        match=r"is no MetricX: it is a xlm-roberta with \d+ tokens, and MetricX is an mt5 with ",
-    ):
+    with pytest.raises(DataError, match="got xlm-roberta with"):
         load_metricx(encoder, "metricx24")
-    with pytest.raises(
-        DataError,
-        match="'encoder' does not say which MetricX it is; write metricx23:, metricx23-qe:, ",
-    ):
+    with pytest.raises(UnknownName, match="unknown variant of MetricX 'encoder'"):
         load_metricx(encoder)
     with pytest.raises(UnknownName, match="unknown variant of MetricX 'metricx25'"):
         load_metricx(tiny(), "metricx25")
@@ -296,25 +288,10 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
     shutil.copytree(tiny(), bare)
     (bare / "tokenizer.json").unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(metricx, "TOKENIZER", tiny())
+        patch.setattr(metricx, "_TOKENIZER", tiny())
         assert f"|tok:{tiny().name}@unknown|" in load_metricx(bare, "metricx24").signature
     with pytest.raises(
         AnhelpersError,
         match=r"^google/mt5-xl: ",
     ):
         load_metricx(bare, "metricx24")
-
-
-@pytest.mark.parametrize(
-    ("name", "variant"),
-    [
-        ("google/metricx-23-xl-v2p0", "metricx23"),
-        ("google/metricx-23-qe-large-v2p0", "metricx23-qe"),
-        ("google/metricx-24-hybrid-xxl-v2p6-bfloat16@abc", "metricx24"),
-    ],
-)
-def test_the_name_of_googles_models_says_the_variant(name, variant):
-    from anhelpers import models
-    from anhelpers.accuracy.metricx import _variant
-
-    assert _variant(models.find(name)) == variant
