@@ -30,7 +30,7 @@ VARIANTS = {
 }
 
 
-def reads(variant: str) -> tuple[str, ...]:
+def _inputs(variant: str) -> tuple[str, ...]:
     """Texts of an input in the order of its template, of "src", "hyp" and "ref"."""
     return tuple(re.findall(r"{(\w+)}", VARIANTS[variant][0]))
 
@@ -64,7 +64,7 @@ class MetricX:
     def signature(self) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         parts: dict[str, object] = {self.variant: None, "model": self.name, "rev": self.revision}
-        parts["reads"] = "+".join(reads(self.variant))
+        parts["reads"] = "+".join(_inputs(self.variant))
         parts |= {"tok": self.tokenizer_name} if self.tokenizer_name else {}
         parts |= {"dtype": self.dtype, "max": VARIANTS[self.variant][1], "clip": "0-25"}
         return signature_of(parts | {"transformers": need("transformers", "MetricX").__version__})
@@ -160,7 +160,7 @@ def metricx_metric(
     Juraska et al. 2023, 2024; github.com/google-research/metricx, metricx23/models.py and metricx24/predict.py.
     """
     metricx = load_metricx(name, **options)
-    short, read = short_name(metricx.name), reads(metricx.variant)
+    short, read = short_name(metricx.name), _inputs(metricx.variant)
     without = "" if "ref" in read else " without reference"
     metric = Metric(
         name=called or f"{metricx.variant}:{short}",
@@ -202,7 +202,7 @@ def metricx_scores(
     out = np.empty((len(rows), 2))
     if not len(rows):
         return out
-    names = reads(metricx.variant)
+    names = _inputs(metricx.variant)
     texts = [template.format(**dict(zip(names, row, strict=True))) for row in rows]
     # "</s>" in a text is the end of the sequence, as in Google's code
     ids = metricx.tokenizer(texts, verbose=False)["input_ids"]

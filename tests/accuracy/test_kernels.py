@@ -105,7 +105,7 @@ _BLEU, _CHRF = sacrebleu.BLEU(), sacrebleu.CHRF(word_order=2)
 
 
 def _words(texts, split):
-    symbols, at = chrf.words(chrf.characters(texts), split)
+    symbols, at = chrf._words(chrf._characters(texts), split)
     return symbols.tolist(), np.diff(at).tolist()
 
 

@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from anhelpers.accuracy import metricx
-from anhelpers.accuracy.metricx import load_metricx, metricx_metric, metricx_scores, reads
+from anhelpers.accuracy.metricx import load_metricx, metricx_metric, metricx_scores, _inputs
 from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.scoring import system_rows
@@ -148,7 +148,7 @@ def _loaded(folder):
 def read(variant, row):
     """Of source, hypothesis and reference, what a variant reads."""
     return tuple(
-        dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in reads(variant)
+        dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in _inputs(variant)
     )
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from anhelpers.accuracy.metricx import VARIANTS, reads
+from anhelpers.accuracy.metricx import VARIANTS, _inputs
 from anhelpers.cli import main
 from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError, UnknownName
@@ -72,7 +72,7 @@ def test_learned_metrics_see_what_their_rows_say():
     rows = {row.name: row for row in TABLE if row.learned}
     for name in VARIANTS:
         kinds = {"src": "source", "ref": "reference"}
-        assert rows[name].sees == tuple(kinds[one] for one in reads(name) if one in kinds)
+        assert rows[name].sees == tuple(kinds[one] for one in _inputs(name) if one in kinds)
     without = [name for name, row in rows.items() if "reference" not in row.sees]
     assert without == [name for name in rows if name.endswith("-qe") or name == "cometkiwi"]
 
