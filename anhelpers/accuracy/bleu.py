@@ -31,7 +31,7 @@ for _kind, _marks in (
 _COMPENSATED = sys.version_info >= (3, 12)
 
 
-def sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
+def _sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
     """Return sacreBLEU's own BLEU with the tokenizer of a target language.
 
     Parameters
@@ -57,7 +57,7 @@ def sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacr
         ) from error
 
 
-def counter(trg_lang: str = "") -> Counter:
+def _counter(trg_lang: str = "") -> Counter:
     """Return a function that counts n-grams of words of candidates and references.
 
     Counts are (n, 10) int64: length, reference length, matches of orders 1 to 4, n-grams of orders 1 to 4. Of several
@@ -68,7 +68,7 @@ def counter(trg_lang: str = "") -> Counter:
     trg_lang : str
         Target language, which chooses the tokenizer as in sacreBLEU: zh, ja and ko have their own, others 13a.
     """
-    tokenizer = sacrebleu_bleu(trg_lang).tokenizer
+    tokenizer = _sacrebleu_bleu(trg_lang).tokenizer
     is_13a = isinstance(tokenizer, Tokenizer13a)
 
     def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:

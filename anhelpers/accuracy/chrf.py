@@ -37,7 +37,7 @@ _MAX_LOCAL = 2**16 - 1  # local symbols are uint16
 _SKIP, _OTHER, _FIRST = 0, 1, 2
 
 
-def counter(word_order: int = 0) -> Counter:
+def _counter(word_order: int = 0) -> Counter:
     """Return a function that counts n-grams of candidates and references.
 
     Counts are (n, 3 * (6 + word_order)) int64: for each order the n-grams of the candidate, of its reference, and those
@@ -54,7 +54,7 @@ def counter(word_order: int = 0) -> Counter:
         texts = _characters(hyps + [text or "" for stream in refs for text in stream])
         kinds: list[tuple[Texts, int, np.ndarray | None]] = [(texts, _CHAR_ORDER, _WHITESPACE)]
         if word_order:
-            kinds.append((_words(texts, split_edges), word_order, None))
+            kinds.append((_words(texts, _split_edges), word_order, None))
         best, best_score = np.empty(0), np.empty(0)
         for r, stream in enumerate(refs):
             found = []
@@ -144,7 +144,7 @@ def _words(texts: Texts, split: Callable) -> Texts:
 
 
 @compiled
-def split_edges(codes, starts):
+def _split_edges(codes, starts):
     """Cut the mark at the end of a word, or else at its start; as sacreBLEU's chrF++."""
     cuts = np.zeros(codes.size + 1, np.bool_)
     last, last_mark = np.uint32(_SPACE.size - 1), np.uint32(_MARK.size - 1)

@@ -26,7 +26,7 @@ from ..metrics import Asked, Metric, signature_of
 from ..models import batches, padded
 from ..progress import note
 from ..scoring.cache import cached, groups
-from .surface import check_number, streams
+from .surface import _check_number, streams
 
 _NEEDS = {"src": "srcs", "ref": "refs"}
 _DTYPES = ("float32", "float16")  # comet's estimator takes no bfloat16
@@ -42,7 +42,7 @@ _ROWS = 4096  # of the estimator at a time
 
 
 @dataclass(frozen=True)
-class Comet:
+class _Comet:
     """A loaded model with all that its signature contains.
 
     Parameters
@@ -98,14 +98,14 @@ class Comet:
         return signature_of(parts)
 
 
-def load_comet(
+def _load_comet(
     name: str | Path,
     revision: str | None = None,
     *,
     reference: bool = True,
     device: str | None = None,
     dtype: str = "float32",
-) -> Comet:
+) -> _Comet:
     """Load a COMET model. torch reads only weights and plain values of its pickle.
 
     Parameters
@@ -138,7 +138,7 @@ def load_comet(
         raise DataError(f"{named}: needs the reference. Use Unbabel/wmt22-cometkiwi-da.")
     model = _model(path, kind, settings, encoder)
     device = models.device(device)
-    return Comet(
+    return _Comet(
         model=model.eval().to(device, getattr(need("torch", "COMET"), dtype)),
         name=named,
         revision=revision,
@@ -265,8 +265,8 @@ def comet_metric(
     ----------
     Rei et al. 2020, 2022 (COMET, CometKiwi), Guerreiro et al. 2024 (XCOMET).
     """
-    comet = load_comet(name, reference=reference, **options)
-    short = short_name(comet.name)
+    comet = _load_comet(name, reference=reference, **options)
+    short = _short_name(comet.name)
     family = "" if short.lower().startswith("xcomet") else "COMET "
     metric = Metric(
         name=called or f"comet{'' if reference else '-qe'}:{short}",
@@ -278,7 +278,7 @@ def comet_metric(
         score_segments=None,
     )
     together = "" if comet.separate else f", {comet.model.encoder.max_positions} together"
-    return learned_metric(
+    return _learned_metric(
         metric,
         n_refs,
         reads=comet.reads,
@@ -287,7 +287,7 @@ def comet_metric(
     )
 
 
-def named(asked: Asked) -> Metric:
+def _named(asked: Asked) -> Metric:
     """Return the COMET of a row of the table of metrics, with the reference if the row has it."""
     reference = "reference" in asked.sees
     return comet_metric(
@@ -296,7 +296,7 @@ def named(asked: Asked) -> Metric:
 
 
 def comet_scores(
-    comet: Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
+    comet: _Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
 ) -> np.ndarray:
     """Return (m, 2): the score of each tuple of texts, and 1 if one of its texts was cut.
 
@@ -310,13 +310,13 @@ def comet_scores(
     ------
     AnhelpersError : the model returns nan.
     """
-    budget = tokens_per_batch or token_budget(comet.device)
+    budget = tokens_per_batch or _token_budget(comet.device)
     with need("torch", "COMET").inference_mode():
         out = (_by_text if comet.separate else _by_row)(comet, rows, budget)
     return models.finite_output(out, comet.name)
 
 
-def _by_text(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
+def _by_text(comet: _Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
     """Sentence embeddings of distinct texts, then the estimator on them."""
     texts = list({text: None for row in rows for text in row})
     where = {text: i for i, text in enumerate(texts)}
@@ -332,7 +332,7 @@ def _by_text(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.n
     return out
 
 
-def _embeddings(comet: Comet, texts: Sequence[str], budget: int) -> tuple[Any, np.ndarray]:
+def _embeddings(comet: _Comet, texts: Sequence[str], budget: int) -> tuple[Any, np.ndarray]:
     """(n, d) sentence embeddings on the device, and which of the n texts were cut."""
     model = comet.model
     ids, cut = _token_ids(comet, texts)
@@ -346,7 +346,7 @@ def _embeddings(comet: Comet, texts: Sequence[str], budget: int) -> tuple[Any, n
     return out, cut
 
 
-def _estimate(comet: Comet, embedded: dict[str, Any]) -> Any:
+def _estimate(comet: _Comet, embedded: dict[str, Any]) -> Any:
     """The estimator on the embeddings and their products and differences, in the model's order."""
     if "ref" in embedded:
         return comet.model.estimate(embedded["src"], embedded["hyp"], embedded["ref"]).score
@@ -355,7 +355,7 @@ def _estimate(comet: Comet, embedded: dict[str, Any]) -> Any:
     return comet.model.estimator(x).view(-1)
 
 
-def _by_row(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
+def _by_row(comet: _Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
     """Models that read all texts as one sequence: comet's own step on batches of similar length."""
     texts = list({text: None for row in rows for text in row})
     ids, cut = _token_ids(comet, texts)
@@ -378,7 +378,7 @@ def _by_row(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.nd
     return out
 
 
-def _token_ids(comet: Comet, texts: Sequence[str]) -> tuple[list[list[int]], np.ndarray]:
+def _token_ids(comet: _Comet, texts: Sequence[str]) -> tuple[list[list[int]], np.ndarray]:
     """The ids of each text, cut as in comet, and which were cut."""
     cut = np.zeros(len(texts), bool)
     if not len(texts):
@@ -395,7 +395,7 @@ def _token_ids(comet: Comet, texts: Sequence[str]) -> tuple[list[list[int]], np.
 # -- what all learned metrics share ------------------------------------------------------------------------------------
 
 
-def learned_metric(
+def _learned_metric(
     metric: Metric,
     n_refs: int | str,
     *,
@@ -427,7 +427,7 @@ def learned_metric(
     DataError : n_refs < 1; from the Metric: missing sources or references, texts that do not align.
     """
     if "ref" in reads:
-        check_number(n_refs)
+        _check_number(n_refs)
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
@@ -437,10 +437,13 @@ def learned_metric(
         passes = [given | {"ref": one} for one in found] or [given]
         rows, there = _rows(reads, hyps, passes, segment)
         values = np.zeros((*there.shape, 2))
-        at = reads.index("hyp")
-        shared = groups(lambda row: row[:at] + row[at + 1 :])  # inputs of a batch share the rest
         values[there] = cached(
-            metric.signature, rows, score, width=2, batches=shared, what=metric.label
+            metric.signature,
+            rows,
+            score,
+            width=2,
+            batches=groups(partial(_without, reads.index("hyp"))),
+            what=metric.label,
         )
         cut, blank = int((values[:, :, 1] > 0).any(0).sum()), sum(not h.strip() for h in hyps)
         if cut:
@@ -459,12 +462,17 @@ def learned_metric(
     )
 
 
-def token_budget(device: str) -> int:
+def _without(place: int, row: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts of an input that its batch shares: all but the hypothesis."""
+    return row[:place] + row[place + 1 :]
+
+
+def _token_budget(device: str) -> int:
     """Padded tokens of a forward pass; metrics need no logits of every token, so a GPU takes more of them."""
     return 2048 if device == "cpu" else 32768
 
 
-def short_name(name: str) -> str:
+def _short_name(name: str) -> str:
     """A model's name in a metric's name, without its owner and without spaces.
 
     >>> short_name("Unbabel/wmt22-comet-da")

@@ -64,7 +64,7 @@ def external_metric(name: str) -> Metric:
     return make[kind](name, kind, place)
 
 
-def named(asked: Asked) -> Metric:
+def _named(asked: Asked) -> Metric:
     """Return the metric of a row of the table of metrics."""
     return external_metric(asked.name)
 

@@ -14,7 +14,7 @@ from .. import checks, models
 from ..errors import DataError, need
 from ..metrics import Asked, Metric, signature_of
 from ..models import batches, padded
-from .comet import learned_metric, short_name, token_budget
+from .comet import _learned_metric, _short_name, _token_budget
 
 _SCORE_ID = 250089  # the token <extra_id_10> of mT5, whose logit is the score
 _MOST = 25.0
@@ -36,7 +36,7 @@ def _inputs(variant: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class MetricX:
+class _MetricX:
     """A loaded model with all that its signature contains.
 
     Parameters
@@ -70,14 +70,14 @@ class MetricX:
         return signature_of(parts | {"transformers": need("transformers", "MetricX").__version__})
 
 
-def load_metricx(
+def _load_metricx(
     name: str | Path,
     variant: str | None = None,
     revision: str | None = None,
     *,
     device: str | None = None,
     dtype: str = "float32",
-) -> MetricX:
+) -> _MetricX:
     """Load a MetricX model from a folder or the hub; without a tokenizer of its own, with mT5's from the hub.
 
     Parameters
@@ -114,7 +114,7 @@ def load_metricx(
     tokenizer = models.load_tokenizer(pieces)
     model = _one_logit(models.load_network(place, "MT5ForConditionalGeneration", dtype, False))
     device = models.device(device)
-    return MetricX(
+    return _MetricX(
         model=model.eval().to(device),
         tokenizer=tokenizer,
         variant=variant,
@@ -159,8 +159,8 @@ def metricx_metric(
     ----------
     Juraska et al. 2023, 2024; github.com/google-research/metricx, metricx23/models.py and metricx24/predict.py.
     """
-    metricx = load_metricx(name, **options)
-    short, read = short_name(metricx.name), _inputs(metricx.variant)
+    metricx = _load_metricx(name, **options)
+    short, read = _short_name(metricx.name), _inputs(metricx.variant)
     without = "" if "ref" in read else " without reference"
     metric = Metric(
         name=called or f"{metricx.variant}:{short}",
@@ -171,7 +171,7 @@ def metricx_metric(
         signature=metricx.signature,
         score_segments=None,
     )
-    return learned_metric(
+    return _learned_metric(
         metric,
         n_refs,
         reads=read,
@@ -180,7 +180,7 @@ def metricx_metric(
     )
 
 
-def named(asked: Asked) -> Metric:
+def _named(asked: Asked) -> Metric:
     """Return the MetricX of a row of the table of metrics; "metricx:MODEL" takes the variant of the model's name."""
     family = asked.name.partition(":")[0]
     variant = family if family in VARIANTS else None
@@ -190,7 +190,7 @@ def named(asked: Asked) -> Metric:
 
 
 def metricx_scores(
-    metricx: MetricX, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
+    metricx: _MetricX, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
 ) -> np.ndarray:
     """Return (m, 2): the score of each tuple of texts, in the template's order; and 1 if the input was cut.
 
@@ -210,13 +210,13 @@ def metricx_scores(
     ids = [one[: min(len(one), longest) - 1] for one in ids]  # without the end of the sequence
     with need("torch", "MetricX").inference_mode():
         for batch in batches(
-            [len(one) for one in ids], tokens_per_batch or token_budget(metricx.device)
+            [len(one) for one in ids], tokens_per_batch or _token_budget(metricx.device)
         ):
             out[batch, 0] = _forward(metricx, [ids[i] for i in batch])
     return out
 
 
-def _forward(metricx: MetricX, batch: Sequence[list[int]]) -> np.ndarray:
+def _forward(metricx: _MetricX, batch: Sequence[list[int]]) -> np.ndarray:
     """The scores of inputs; nan and infinity are refused before they are clipped."""
     ids, real = padded(batch, 0, metricx.device)
     logits = metricx.model(

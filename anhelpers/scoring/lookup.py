@@ -27,29 +27,29 @@ LM, CORPUS, R, GIVEN = "language model", "whole corpus", "R", "scores given to s
 # the hub | meaning of the score
 ROWS = {
     "accuracy": """
-chrf | reference | accuracy.surface:named | | F-score of character n-grams up to 6 against the reference
-chrf++ | reference | accuracy.surface:named | | chrF with word n-grams up to 2
-bleu | reference | accuracy.surface:named | | precision of word n-grams up to 4, with brevity penalty
-ter | reference | accuracy.surface:named | | edits per 100 reference words
-comet[:MODEL] | source, reference | accuracy.comet:named | Unbabel/wmt22-comet-da | predicted rating
-comet-qe:MODEL | source | accuracy.comet:named | | predicted rating, without reference
-cometkiwi | source | accuracy.comet:named | Unbabel/wmt22-cometkiwi-da | predicted rating, without reference
-xcomet-xl | source, reference | accuracy.comet:named | Unbabel/XCOMET-XL | COMET with 3.5 billion parameters
-xcomet-xl-qe | source | accuracy.comet:named | Unbabel/XCOMET-XL | XCOMET-XL without reference
-xcomet-xxl | source, reference | accuracy.comet:named | Unbabel/XCOMET-XXL | COMET with 10.7 billion parameters
-xcomet-xxl-qe | source | accuracy.comet:named | Unbabel/XCOMET-XXL | XCOMET-XXL without reference
-metricx23[:MODEL] | reference | accuracy.metricx:named | google/metricx-23-xl-v2p0 | 0 to 25 error points
-metricx23-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-23-qe-xl-v2p0 | 0 to 25 error points
-metricx24[:MODEL] | source, reference | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
-metricx24-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
-metricx:MODEL | source, reference | accuracy.metricx:named | | one of these four, by the model's name
+chrf | reference | accuracy.surface:_named | | F-score of character n-grams up to 6 against the reference
+chrf++ | reference | accuracy.surface:_named | | chrF with word n-grams up to 2
+bleu | reference | accuracy.surface:_named | | precision of word n-grams up to 4, with brevity penalty
+ter | reference | accuracy.surface:_named | | edits per 100 reference words
+comet[:MODEL] | source, reference | accuracy.comet:_named | Unbabel/wmt22-comet-da | predicted rating
+comet-qe:MODEL | source | accuracy.comet:_named | | predicted rating, without reference
+cometkiwi | source | accuracy.comet:_named | Unbabel/wmt22-cometkiwi-da | predicted rating, without reference
+xcomet-xl | source, reference | accuracy.comet:_named | Unbabel/XCOMET-XL | COMET with 3.5 billion parameters
+xcomet-xl-qe | source | accuracy.comet:_named | Unbabel/XCOMET-XL | XCOMET-XL without reference
+xcomet-xxl | source, reference | accuracy.comet:_named | Unbabel/XCOMET-XXL | COMET with 10.7 billion parameters
+xcomet-xxl-qe | source | accuracy.comet:_named | Unbabel/XCOMET-XXL | XCOMET-XXL without reference
+metricx23[:MODEL] | reference | accuracy.metricx:_named | google/metricx-23-xl-v2p0 | 0 to 25 error points
+metricx23-qe[:MODEL] | source | accuracy.metricx:_named | google/metricx-23-qe-xl-v2p0 | 0 to 25 error points
+metricx24[:MODEL] | source, reference | accuracy.metricx:_named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
+metricx24-qe[:MODEL] | source | accuracy.metricx:_named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
+metricx:MODEL | source, reference | accuracy.metricx:_named | | one of these four, by the model's name
 rated-accuracy[:SET] | source, ratings | data.human:_named | | ratings of the same texts
-mqm:FILE | scores given to systems | accuracy.external:named | | penalty of all marked errors
-mqm-accuracy:FILE | scores given to systems | accuracy.external:named | | penalty of errors of accuracy only
-esa:FILE | scores given to systems | accuracy.external:named | | rating from 0 to 100, given with marked errors
-da:FILE | scores given to systems | accuracy.external:named | | direct assessment
-stored:PLACE#METRIC | scores given to systems | accuracy.external:named | | stored scores of another metric
-""",
+mqm:FILE | scores given to systems | accuracy.external:_named | | penalty of all marked errors
+mqm-accuracy:FILE | scores given to systems | accuracy.external:_named | | penalty of errors of accuracy only
+esa:FILE | scores given to systems | accuracy.external:_named | | rating from 0 to 100, given with marked errors
+da:FILE | scores given to systems | accuracy.external:_named | | direct assessment
+stored:PLACE#METRIC | scores given to systems | accuracy.external:_named | | stored scores of another metric
+""",  # noqa: E501
     "naturalness": """
 lpp | language model | naturalness.lm:_named_lpp | | log-perplexity in nats per token
 bpb | language model | naturalness.lm:_named_bpb | | bits per byte, comparable between models with different tokens
@@ -66,7 +66,7 @@ yules_k | whole corpus | naturalness.lexical:_named | | Yule's K: higher if word
 shannon | whole corpus | naturalness.lexical:_named | | entropy of the word frequencies
 simpson | whole corpus | naturalness.lexical:_named | | probability that two random words differ
 rated-naturalness[:SET] | source, ratings | data.human:_named | | ratings of the same texts
-mqm-fluency:FILE | scores given to systems | accuracy.external:named | | penalty of errors of fluency only
+mqm-fluency:FILE | scores given to systems | accuracy.external:_named | | penalty of errors of fluency only
 """,
 }
 BEHIND = {
@@ -95,7 +95,7 @@ class _MetricRow:
         Inputs besides the text: "source", "reference", "ratings", LM, "R"; CORPUS if it scores no single text, GIVEN
         if only systems have scores.
     maker : str
-        Module of this package and function, such as "accuracy.surface:named"; it takes an `Asked`.
+        Module of this package and function, such as "accuracy.surface:_named"; it takes an `Asked`.
     hub : str
         The model of the bare name on the hub, or "".
     says : str

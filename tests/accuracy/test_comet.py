@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 pytest.importorskip("comet", reason="pip install -c constraints.txt -e '.[neural]'")
 
 from anhelpers.accuracy import comet as scoring
-from anhelpers.accuracy.comet import comet_metric, comet_scores, load_comet
+from anhelpers.accuracy.comet import _load_comet, comet_metric, comet_scores
 from anhelpers.candidates import mbr_utility
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.errors import DataError
@@ -64,7 +64,7 @@ def samples(comet, rows):
 @pytest.mark.parametrize(("kind", "own", "reference"), CLASSES)
 def test_scores_are_comets(tiny_comet, kind, own, reference):
     tiny = tiny_comet(kind, **own)
-    comet = load_comet(tiny.folder, reference=reference, device="cpu")
+    comet = _load_comet(tiny.folder, reference=reference, device="cpu")
 
     @given(
         st.lists(st.tuples(*[TEXT] * len(comet.reads)), min_size=1, max_size=9),
@@ -83,7 +83,7 @@ def test_scores_are_comets(tiny_comet, kind, own, reference):
 @pytest.mark.verifies("COMET", by="property")
 @pytest.mark.parametrize(("kind", "own", "reference"), CLASSES)
 def test_scores_tell_texts_apart_and_no_batch_matters(tiny_comet, kind, own, reference):
-    comet = load_comet(tiny_comet(kind, **own).folder, reference=reference, device="cpu")
+    comet = _load_comet(tiny_comet(kind, **own).folder, reference=reference, device="cpu")
     rows = [
         tuple(f"{w} alt {v}"[: 3 * i] for i, v in enumerate(WORDS[: len(comet.reads)], 1))
         for w in WORDS
@@ -96,7 +96,7 @@ def test_scores_tell_texts_apart_and_no_batch_matters(tiny_comet, kind, own, ref
 
 @pytest.mark.parametrize("kind", ["regression_metric", "referenceless_regression_metric"])
 def test_each_distinct_text_is_encoded_once(tiny_comet, kind, monkeypatch):
-    comet = load_comet(tiny_comet(kind).folder, device="cpu")
+    comet = _load_comet(tiny_comet(kind).folder, device="cpu")
     seen, embed = [], comet.model.get_sentence_embedding
     monkeypatch.setattr(
         comet.model,
@@ -184,7 +184,7 @@ def test_the_signature_says_all_that_decides_a_score(tiny_comet):
     [("regression_metric", True), ("xcomet_metric", True), ("xcomet_metric", False)],
 )
 def test_inputs_are_counted_where_comet_cuts_them(tiny_comet, kind, reference):
-    comet = load_comet(tiny_comet(kind).folder, reference=reference, device="cpu")
+    comet = _load_comet(tiny_comet(kind).folder, reference=reference, device="cpu")
     tokenizer = comet.model.encoder.tokenizer
     words = (
         piece[1:]

@@ -12,7 +12,7 @@ import huggingface_hub
 import torch
 import yaml
 
-from anhelpers.accuracy.comet import comet_scores, load_comet
+from anhelpers.accuracy.comet import _load_comet, comet_scores
 from anhelpers.errors import AnhelpersError, DataError, MissingExtra, UnknownName
 
 ROW = ("Yes.", "Das Haus", "Ja.")
@@ -48,7 +48,7 @@ def test_a_folder_a_file_and_a_flat_folder_are_one_model(copied, tmp_path):
     for file in (folder / "hparams.yaml", folder / "checkpoints" / "model.ckpt"):
         shutil.copy(file, flat)
     names = [folder, folder / "checkpoints" / "model.ckpt", flat, flat / "model.ckpt", str(flat)]
-    models = [load_comet(name, device="cpu") for name in names]
+    models = [_load_comet(name, device="cpu") for name in names]
     assert {model.revision for model in models} == {models[0].revision}
     assert [model.name for model in models] == ["copy", "model.ckpt", "flat", "model.ckpt", "flat"]
     assert len({comet_scores(model, [ROW])[0, 0] for model in models}) == 1
@@ -56,8 +56,8 @@ def test_a_folder_a_file_and_a_flat_folder_are_one_model(copied, tmp_path):
 
 def test_another_weight_or_setting_is_another_revision(copied):
     folder = copied()
-    first = load_comet(folder, device="cpu").revision
-    assert load_comet(changed(folder, dropout=0.2), device="cpu").revision != first
+    first = _load_comet(folder, device="cpu").revision
+    assert _load_comet(changed(folder, dropout=0.2), device="cpu").revision != first
 
 
 def test_from_the_hubs_cache_by_id_and_revision(copied, tmp_path, monkeypatch):
@@ -68,27 +68,30 @@ def test_from_the_hubs_cache_by_id_and_revision(copied, tmp_path, monkeypatch):
     (repository / "refs" / "main").write_text(COMMIT)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(cache))
     for name in ("owner/metric", f"owner/metric@{COMMIT}"):
-        comet = load_comet(name, device="cpu")
+        comet = _load_comet(name, device="cpu")
         assert (comet.name, comet.revision) == ("owner/metric", COMMIT[:12])
         assert comet.signature.startswith(
             f"comet|model:owner/metric|rev:{COMMIT[:12]}|class:regression_metric|"
         )
     with pytest.raises(AnhelpersError, match=r"^owner/metric@other: "):
-        load_comet("owner/metric@other", device="cpu")
+        _load_comet("owner/metric@other", device="cpu")
 
 
 def test_the_weights_are_those_that_comet_loads(tiny_comet):
     tiny = tiny_comet("xcomet_metric")
-    ours, theirs = load_comet(tiny.folder, device="cpu").model.state_dict(), tiny.model.state_dict()
+    ours, theirs = (
+        _load_comet(tiny.folder, device="cpu").model.state_dict(),
+        tiny.model.state_dict(),
+    )
     assert list(ours) == list(theirs)
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_a_patched_sparsemax_is_a_softmax_as_in_comet(tiny_comet, copied):
     folder = changed(copied(), layer_transformation="sparsemax_patch")
-    assert load_comet(folder, device="cpu").model.layerwise_attention.transform_fn is torch.softmax
+    assert _load_comet(folder, device="cpu").model.layerwise_attention.transform_fn is torch.softmax
     assert (
-        load_comet(tiny_comet("regression_metric").folder).model.layerwise_attention.transform_fn
+        _load_comet(tiny_comet("regression_metric").folder).model.layerwise_attention.transform_fn
         is not torch.softmax
     )
 
@@ -98,7 +101,7 @@ def test_a_patched_sparsemax_is_a_softmax_as_in_comet(tiny_comet, copied):
 )
 def test_half_precision_is_that_of_comet_score(tiny_comet, kind):
     tiny = tiny_comet(kind)
-    half = load_comet(tiny.folder, device="cpu", dtype="float16")
+    half = _load_comet(tiny.folder, device="cpu", dtype="float16")
     assert "|dtype:float16|" in half.signature
     rows = [ROW, ("The dog", "Der Hund bellt", "Hund")]
     theirs = tiny_comet(kind, dropout=0.2)  # of its own, as it is changed
@@ -179,7 +182,7 @@ def broken(copied, case):
 )
 def test_a_broken_checkpoint_is_refused_by_its_name(copied, case, named):
     with pytest.raises(AnhelpersError, match=named):
-        load_comet(broken(copied, case), device="cpu")
+        _load_comet(broken(copied, case), device="cpu")
 
 
 def test_what_a_model_cannot_do_is_refused(tiny_comet):
@@ -188,17 +191,17 @@ def test_what_a_model_cannot_do_is_refused(tiny_comet):
         tiny_comet("unified_metric", input_segments=["mt", "ref"]),
     ):
         with pytest.raises(DataError, match="needs the reference"):
-            load_comet(tiny.folder, reference=False, device="cpu")
+            _load_comet(tiny.folder, reference=False, device="cpu")
     with pytest.raises(UnknownName, match="unknown dtype 'float23'"):
-        load_comet(tiny_comet("regression_metric").folder, dtype="float23")
+        _load_comet(tiny_comet("regression_metric").folder, dtype="float23")
 
 
 def test_no_hub_id_and_no_comet(tiny_comet, monkeypatch):
     with pytest.raises(AnhelpersError, match=r"^a/b/c: "):
-        load_comet("a/b/c")
+        _load_comet("a/b/c")
     monkeypatch.setitem(sys.modules, "comet", None)
     with pytest.raises(
         MissingExtra,
         match=r"^COMET needs comet",
     ):
-        load_comet(tiny_comet("regression_metric").folder)
+        _load_comet(tiny_comet("regression_metric").folder)

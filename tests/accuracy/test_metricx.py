@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from anhelpers.accuracy import metricx
-from anhelpers.accuracy.metricx import load_metricx, metricx_metric, metricx_scores, _inputs
+from anhelpers.accuracy.metricx import _inputs, _load_metricx, metricx_metric, metricx_scores
 from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.scoring import system_rows
@@ -157,7 +157,7 @@ def read(variant, row):
     ("variant", "tied"), [*((variant, False) for variant in WRITTEN), ("metricx24", True)]
 )
 def test_scores_are_the_definitions(tiny, variant, tied):
-    metricx = load_metricx(tiny(tied), variant, device="cpu")
+    metricx = _load_metricx(tiny(tied), variant, device="cpu")
 
     @given(
         st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=6),
@@ -174,7 +174,7 @@ def test_scores_are_the_definitions(tiny, variant, tied):
 
 @pytest.mark.verifies("MetricX", by="property")
 def test_scores_tell_texts_apart_and_are_clipped_at_both_ends(tiny):
-    metricx = load_metricx(tiny(), device="cpu")
+    metricx = _load_metricx(tiny(), device="cpu")
     scores = metricx_scores(metricx, ROWS)[:, 0]
     assert (scores.min(), scores.max()) == (0, 25)
     assert np.unique(scores.round(3)).size > 30
@@ -182,7 +182,7 @@ def test_scores_tell_texts_apart_and_are_clipped_at_both_ends(tiny):
 
 @pytest.mark.parametrize(("variant", "longest"), [("metricx23", 1024), ("metricx24-qe", 1536)])
 def test_a_long_input_loses_its_end_and_is_counted(tiny, variant, longest):
-    metricx = load_metricx(tiny(), variant, device="cpu")
+    metricx = _load_metricx(tiny(), variant, device="cpu")
 
     def tokens(n):
         return len(metricx.tokenizer(WRITTEN[variant]("x" * n, "x" * n, "alt"))["input_ids"])
@@ -205,7 +205,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
         f"{side}.embed_tokens.weight": model.shared.weight for side in ("encoder", "decoder")
     }
     torch.save(state, folder / "pytorch_model.bin")
-    metricx = load_metricx(folder, device="cpu")
+    metricx = _load_metricx(folder, device="cpu")
     assert (metricx.variant, metricx.name) == ("metricx23-qe", "metricx-23-qe-tiny")
     ours = metricx_scores(metricx, [("Das Haus", "The dog")])[0, 0]
     assert ours == pytest.approx(
@@ -217,7 +217,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
         AnhelpersError,
         match=r"lm_head\.weight",
     ):
-        load_metricx(folder)
+        _load_metricx(folder)
 
 
 def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys):
@@ -261,7 +261,7 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
 
 def test_bfloat16_is_said_and_near(tiny):
     half, full = (
-        load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")
+        _load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")
     )
     assert "|dtype:bfloat16|" in metricx_metric(tiny(), device="cpu", dtype="bfloat16").signature
     apart = np.abs(metricx_scores(half, ROWS)[:, 0] - metricx_scores(full, ROWS)[:, 0])
@@ -270,28 +270,28 @@ def test_bfloat16_is_said_and_near(tiny):
 
 def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
     with pytest.raises(DataError, match="got xlm-roberta with"):
-        load_metricx(encoder, "metricx24")
+        _load_metricx(encoder, "metricx24")
     with pytest.raises(UnknownName, match="unknown variant of MetricX 'encoder'"):
-        load_metricx(encoder)
+        _load_metricx(encoder)
     with pytest.raises(UnknownName, match="unknown variant of MetricX 'metricx25'"):
-        load_metricx(tiny(), "metricx25")
+        _load_metricx(tiny(), "metricx25")
     with pytest.raises(UnknownName, match="unknown dtype 'float16'"):
-        load_metricx(tiny(), dtype="float16")
+        _load_metricx(tiny(), dtype="float16")
     with pytest.raises(
         AnhelpersError,
         match=r"^google/metricx-24-hybrid-xl-v2p6: ",
     ):
-        load_metricx("google/metricx-24-hybrid-xl-v2p6")
+        _load_metricx("google/metricx-24-hybrid-xl-v2p6")
     with pytest.raises(AnhelpersError, match=r"config\.json"):
-        load_metricx(tmp_path, "metricx24")
+        _load_metricx(tmp_path, "metricx24")
     bare = tmp_path / "bare"
     shutil.copytree(tiny(), bare)
     (bare / "tokenizer.json").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(metricx, "_TOKENIZER", tiny())
-        assert f"|tok:{tiny().name}@unknown|" in load_metricx(bare, "metricx24").signature
+        assert f"|tok:{tiny().name}@unknown|" in _load_metricx(bare, "metricx24").signature
     with pytest.raises(
         AnhelpersError,
         match=r"^google/mt5-xl: ",
     ):
-        load_metricx(bare, "metricx24")
+        _load_metricx(bare, "metricx24")
