@@ -61,7 +61,7 @@ def test_what_is_no_name_is_told():
     with pytest.raises(UnknownName, match="unknown accuracy metric 'bleurt:x'"):
         accuracy_metric("bleurt:x")
     with pytest.raises(
-        UnknownName, match=r"unknown accuracy metric 'metricx'; did you mean 'metricx2"
+        UnknownName, match=r"unknown accuracy metric 'metricx'; did you mean 'metricx"
     ):
         accuracy_metric("metricx")
 
