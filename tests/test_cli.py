@@ -71,11 +71,6 @@ def test_score_by_segment_with_a_language_model_to_parquet(files, tiny_lm):
     assert {p.name for p in Path("out").iterdir()} == {"scores.parquet", ".made.json"}
 
 
-def test_both_levels_are_two_rows(files, capsys):
-    assert score("--level", "both") == 0
-    assert table_of(capsys).level.tolist() == ["corpus"] * 2 + ["segment-mean"] * 2
-
-
 def test_scores_and_texts_are_written_for_mt_metrics_eval(files):
     assert score("-m", "yules_k", "chrf", "--mme", "mine") == 0
     folder = Path("mine/metric-scores/en-de")
@@ -242,20 +237,6 @@ def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys):
     told = (out / "appendix.txt").read_text("utf-8")
     assert systems.accuracy_signature[0] in told
     assert systems.naturalness_signature[0] in told
-
-
-@pytest.mark.neural
-def test_the_plane_of_n_of_q_has_no_curve(tmp_path, tiny_lm):
-    call = ["plane", "--data", "teaching", "--lm", str(tiny_lm), "-o", str(tmp_path)]
-    assert cli.main([*call, "--mono"]) == 0
-    lpp = pd.read_csv(tmp_path / "systems.csv").set_index("system")
-    assert cli.main([*call, "--naturalness", "lpp-distance"]) == 0
-    table = pd.read_csv(tmp_path / "systems.csv").set_index("system")
-    for end in ("", "_low", "_high"):
-        expected = pytest.approx(lpp[f"minus_lpp_distance{end}"].tolist())
-        assert table[f"naturalness{end}"].tolist() == expected
-    assert not {"accuracy_gap", "minus_lpp_distance", "mono"} & {*table}
-    assert not (tmp_path / "curve.csv").exists()
 
 
 def test_a_plane_of_files_and_of_one_domain(files):

@@ -258,7 +258,7 @@ def test_the_paper_and_exact_arithmetic(matrix, level, printed, exact):
 
 
 @pytest.mark.verifies("Krippendorff's α", by="foreign", of="krippendorff 0.8")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["nominal", "ordinal", "interval"]))
 def test_the_library_gives_the_same(seed, level):
     library = pytest.importorskip("krippendorff")
@@ -303,7 +303,7 @@ cell = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
 
 
 @pytest.mark.verifies("Krippendorff's α", by="property")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
     st.sampled_from(["nominal", "ordinal", "interval"]),
@@ -329,7 +329,7 @@ RELABELLED = {  # what a level of measurement does not see
 
 
 @pytest.mark.verifies("Krippendorff's α", by="property")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
     st.sampled_from(["nominal", "ordinal", "interval"]),
@@ -389,7 +389,7 @@ def test_pair_by_pair():
 
 
 @pytest.mark.verifies("α of two raters", by="property")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
 def test_pairs_are_the_agreement_of_two(matrix):
     table = classroom.pairwise_agreement(of(matrix), "accuracy")
@@ -514,7 +514,7 @@ def test_a_plane_of_nothing_or_of_others_is_refused(row, systems):
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="foreign", of="pandas")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(1, 5)),

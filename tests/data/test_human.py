@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from anhelpers.accuracy.external import external_metric
-from anhelpers.data import TestSet, find_file, from_systems, load
+from anhelpers.data import TestSet, find_file, load
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.compression import _compression_metric
 from anhelpers.plane import system_plane, systems_table
-from anhelpers.scoring import lookup, score_all, system_rows, system_scores
+from anhelpers.scoring import lookup, system_scores
 
 TEST = TestSet(
     "mine",
@@ -142,23 +142,6 @@ def test_the_plane_leaves_out_unrated_systems_and_shows_people(wave):
     assert own.scores()[0, 0] == 65
     with pytest.raises(DataError):
         system_plane(TEST, esa, length, "corpus", naturalness_level="corpus")
-
-
-def test_candidates_have_no_ratings(wave):
-    esa = external_metric(f"esa:{wave(ROWS)}")
-    with pytest.raises(DataError):
-        score_all(TEST, esa, from_systems(TEST))
-    table = system_rows(TEST, [esa])
-    assert table[["system", "level", "value", "n"]].values.tolist() == [
-        ["A", "segment-mean", 15.0, 4],
-        ["B", "segment-mean", 16.0, 4],
-    ]
-
-
-def test_names_of_external_scores_need_a_place():
-    for name in ("mqm", "esa", "stored"):
-        with pytest.raises(UnknownName, match=rf"{name}:"):
-            lookup.metric(name, "de")
 
 
 @pytest.mark.real

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers import cli
 from anhelpers.data import (
     StoredScores,
     TestSet,
@@ -286,13 +285,6 @@ def test_another_set_in_the_folder_is_left_alone(tmp_path, change):
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
-def test_an_interrupted_call_is_completed(tmp_path):
-    write_mme(SMALL, tmp_path)
-    (tmp_path / "sources" / "en-de.txt").unlink()
-    (tmp_path / "system-outputs" / "en-de" / "M.txt").write_text("1\n")
-    assert read_mme(write_mme(SMALL, tmp_path), "en-de").systems == SMALL.systems
-
-
 def test_language_pairs_share_a_folder_and_the_categories_of_their_systems(tmp_path):
     kinds = {"GPT-4.5": "LLM", "refA": "unknown", "M": "MT"}
     french = replace(SMALL, lp="en-fr", refs={}, categories=kinds)
@@ -320,18 +312,6 @@ def test_scores_that_do_not_fit_the_set_are_refused(tmp_path, change, error):
     with pytest.raises(error):
         write_mme_scores(write_mme(SMALL, tmp_path), **(fitting | change))
     assert not list(tmp_path.rglob("*.score"))
-
-
-def test_the_command_score_writes_them(tmp_path, capsys):
-    folder = tmp_path / "mine"
-    argv = ["score", "--data", "teaching", "-m", "ter", "--mme", str(folder)]
-    assert cli.main(argv) == 0
-    capsys.readouterr()
-    assert [(s.name, s.levels) for s in mme_scores(folder, "en-de")] == [("ter", ("sys", "seg"))]
-    stored = read_mme_scores(folder, "en-de", "ter", mme_scores(folder, "en-de")[0].ref)
-    assert (stored.score <= 0).all()  # edits, negated
-    assert content(load(folder)) != content(load("teaching"))  # human points are systems here
-    assert load(folder).srcs == load("teaching").srcs
 
 
 @pytest.mark.real

@@ -71,13 +71,6 @@ def test_ids_are_text_in_numeric_order_and_may_start_at_0(write):
     assert ratings.sources == {}
 
 
-def test_segments_with_equal_ids_are_named_by_document(write):
-    rows = [f"A\t{doc}\t1\t0\tr\ts\tt\tOther\tMinor\t" for doc in ("b", "a")]
-    ratings = read_ratings(write(TED, *rows))
-    assert ratings.segment_names == ("a:1", "b:1")
-    assert "/" not in repr(ratings)  # exported pages show no folder
-
-
 def test_wmt23_has_attention_checks_and_an_extra_header_cell(write, capsys):
     rows = [
         ROW + '{"a": 1}',
@@ -183,15 +176,6 @@ def test_a_damaged_file_is_refused_with_its_line(write, lines, line):
     assert (refused.value.path, refused.value.line) == (str(path), line)
 
 
-@pytest.mark.parametrize("header", [TED, UNBABEL])
-def test_bytes_that_are_not_utf8_are_refused_with_their_line(write, header):
-    path = write(header, ROW, ROW)
-    path.write_bytes(path.read_bytes()[:-40] + b"\xfc" + path.read_bytes()[-40:])
-    with pytest.raises(DataError) as refused:
-        read_ratings(path)
-    assert refused.value.line == 3
-
-
 def test_duplicate_rows_count_with_one_warning(write):
     rows = [ROW, ROW.replace("rater1", "rater2"), ROW, ROW]
     with pytest.warns(
@@ -215,12 +199,6 @@ def test_several_files_are_read_as_one(write):
     with pytest.raises(DataError) as refused:
         read_ratings(b, c, again)
     assert (refused.value.path, refused.value.line) == (str(again), 3)
-
-
-def test_names_that_tie_have_one_order(write):
-    raters = [f"rater{'0' * i}1" for i in range(6)]
-    rows = [ROW.replace("rater1", rater) for rater in raters]
-    assert read_ratings(write(TED, *rows)).raters == tuple(sorted(raters))
 
 
 def test_spellings_of_a_category():

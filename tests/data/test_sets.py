@@ -136,12 +136,6 @@ def test_what_is_not_there_is_an_error_that_names_it(call, given, error, named):
         call(given)
 
 
-@pytest.mark.parametrize("file", ["candidates.jsonl", "mono.de.txt"])
-def test_a_file_without_sources_is_refused(tree, file):
-    with pytest.raises(DataError, match=file):
-        data.load(tree / file)
-
-
 def test_a_wrong_data_folder_is_refused(tmp_path, monkeypatch):
     assert data.shared_data() is None
     monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path))
@@ -285,12 +279,6 @@ def test_offline_opens_no_connection(server, monkeypatch):
     monkeypatch.setenv("ANHELPERS_OFFLINE", "1")
     with pytest.raises(DataError, match="ANHELPERS_OFFLINE"):
         sets.fetch_data("xmi")
-    assert not server.paths
-
-
-def test_a_set_in_the_users_folder_is_not_downloaded(server, shared):
-    (shared / "xmi").mkdir()
-    assert sets.fetch_data("xmi") == {"xmi": shared / "xmi"}
     assert not server.paths
 
 

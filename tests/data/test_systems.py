@@ -69,14 +69,6 @@ def test_an_edited_copy_changes_the_categories(tmp_path):
     assert system_categories(str(path)) == system_categories(path)
 
 
-def test_a_spreadsheet_may_have_written_the_file(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_bytes(
-        b"\xef\xbb\xbf" + f'{HEADER}\r\n{ROW}\r\nY,LLM,en-de,"two\r\nlines",""\r\n'.encode()
-    )
-    assert system_categories(path) == {"X": "MT", "Y": "LLM"}
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from anhelpers.data import bundled, load, load_candidates, load_mono, read_lines
-from anhelpers.data.sets import _minimal_pairs, teaching_set
+from anhelpers.data.sets import _minimal_pairs
 
 OF = {
     "teaching/en-de": ("de", ("agreement", "verb-position", "case", "separable-verbs")),
@@ -18,11 +18,6 @@ OF = {
     ),
 }
 SETS = pytest.mark.parametrize("name", OF)
-
-
-def test_the_old_name_is_the_first_set():
-    assert load("teaching").srcs == load("teaching/en-de").srcs
-    assert teaching_set("de") == "teaching"
 
 
 @SETS
