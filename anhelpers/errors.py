@@ -74,30 +74,17 @@ class UnknownName(AnhelpersError, LookupError):
 
 
 def one_line(message: str) -> str:
-    """A text on one line, shortened, without passwords and control characters."""
+    r"""A text on one line, shortened, without passwords in addresses, control characters escaped.
+
+    >>> one_line("https://me:secret@example.org/data"), one_line("a\x1b[2J")
+    ('https://…@example.org/data', 'a\\x1b[2J')
+    """
     if len(message) > _LONGEST:
         message = f"{message[: _LONGEST - 300]} … {message[-290:]}"
-    return escaped(_LINE_END.sub(" ", without_password(message)))
-
-
-def escaped(text: str) -> str:
-    r"""A text with control characters escaped.
-
-    >>> escaped("a\x1b[2J")
-    'a\\x1b[2J'
-    """
+    text = _LINE_END.sub(" ", _USER.sub("…@", message))
     return _UNSEEN.sub(
         lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text
     )
-
-
-def without_password(text: str) -> str:
-    """A text without user and password in addresses.
-
-    >>> without_password("https://me:secret@example.org/data")
-    'https://…@example.org/data'
-    """
-    return _USER.sub("…@", text)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

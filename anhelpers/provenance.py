@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from . import __version__
 from .checks import one_of
 from .data.io import write_atomic
-from .errors import DataError, without_password
+from .errors import DataError, one_line
 from .metrics import signature_of
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _shown(value: object) -> str:
     """
     if isinstance(value, list | tuple):
         return ",".join(map(_shown, value))
-    name, equals, text = without_password(str(value)).rpartition("=")
+    name, equals, text = one_line(str(value)).rpartition("=")
     with suppress(OSError, ValueError, RuntimeError):  # too long, NUL, unknown user
         if text and ((path := Path(text).expanduser()).is_absolute() or path.exists()):
             text = path.resolve().name

@@ -7,8 +7,6 @@ import math
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -168,27 +166,6 @@ def test_curve_of_one_file(tmp_path, capsys, monkeypatch):
     assert not re.search(r'(src|href)="https?://', page)
 
 
-def test_curve_of_k_lines_per_source(files):
-    Path("four.txt").write_text("Das Haus\nEin Haus\nEs regnet\nRegen\n", encoding="utf-8")
-    call = [
-        "curve",
-        "four.txt",
-        "-s",
-        "src.en",
-        "-r",
-        "ref.de",
-        "--naturalness",
-        "critic",
-        "-l",
-        "en-de",
-    ]
-    assert cli.main([*call, "-k", "2", "--html", "x/p.html", "-o", "c.csv"]) == 0
-    assert Path("x/p.html").is_file()
-    assert pd.read_csv("c.csv").n.eq(2).all()
-    assert cli.main([*call, "-k", "3"]) == 2
-    assert cli.main(["curve", "four.txt"]) == 2
-
-
 @pytest.fixture
 def mine(tmp_path):
     """A system for the teaching set: MT-Tuned with one word changed and a blank line."""
@@ -336,11 +313,3 @@ def test_every_option_has_a_help_and_there_are_at_most_110():
     options = [a for _, a in ACTIONS if a.option_strings and a.dest != "help"]
     assert len(options) <= 110
     assert len(COMMANDS) <= 11
-
-
-def test_help_loads_nothing_heavy():
-    heavy = ("numba", "pandas", "altair", "torch", "scipy", "sacrebleu", "papermill")
-    code = "import sys; from anhelpers import cli; cli._parser(); "
-    code += f"print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

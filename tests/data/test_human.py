@@ -83,15 +83,6 @@ def test_lines_may_count_from_0_or_behind_a_canary(wave, start):
     np.testing.assert_array_equal(scored(wave(rows)), scored(wave(ROWS, "other.csv")))
 
 
-def test_waves_are_read_together_by_comma_or_folder(wave, tmp_path):
-    first, second = wave(ROWS[:4], "w1.csv"), wave(ROWS[4:], "w2.csv")
-    together = scored(f"{first},{second}")
-    np.testing.assert_array_equal(together, scored(tmp_path))
-    assert not np.isnan(together).any()
-    assert np.isnan(scored(first)[:, 1]).all()
-    assert "files:w1.csv,w2.csv|sha256:" in external_metric(f"esa:{tmp_path}").signature
-
-
 def test_direct_assessment_has_no_spans(wave):
     plain = [one.replace("[],", "") for one in ROWS]
     np.testing.assert_array_equal(scored(wave(plain, "da.csv"), kind="da"), scored(wave(ROWS)))
@@ -205,11 +196,3 @@ def test_an_unrated_reference_does_not_decide_which_segments_are_compared(tmp_pa
     assert (len(shared), shared.systems) == (40, ("A", "B"))
     means = [np.mean([50 + (7 * i + 3 * j) % 40 for i in range(40)]) for j in (0, 1)]
     np.testing.assert_allclose(shared.scores()[0], means)
-
-
-def test_a_system_with_few_scores_is_left_out_and_named(tmp_path):
-    ref = tuple(f"Satz Nummer {i} von vielen." for i in range(40))
-    systems = {name: tuple(f"{name} sagt zu {i} etwas." for i in range(40)) for name in "ABC"}
-    plane = plane_by_text(tmp_path, systems, ref, leave_out={("B", i) for i in range(25)})
-    assert plane.systems == ("A", "C")
-    assert any(note.startswith("B: left out, 15 of 40") for note in plane.notes)

@@ -1,7 +1,6 @@
 """Folders of mt-metrics-eval: texts and scores, read and written."""
 
 import math
-import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from anhelpers.data import (
     StoredScores,
     TestSet,
-    load,
     mme_scores,
     read_mme,
     read_mme_scores,
@@ -262,12 +260,6 @@ def test_a_set_that_the_layout_cannot_hold_is_refused(tmp_path, change):
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
-    (tmp_path / "file").write_text("text")
-    with pytest.raises(OSError, match="file"):
-        write_mme(SMALL, tmp_path / "file")
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -312,12 +304,3 @@ def test_scores_that_do_not_fit_the_set_are_refused(tmp_path, change, error):
     with pytest.raises(error):
         write_mme_scores(write_mme(SMALL, tmp_path), **(fitting | change))
     assert not list(tmp_path.rglob("*.score"))
-
-
-@pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="ANHELPERS_DATA is not set")
-@pytest.mark.parametrize("name", ["wmt23/en-de", "wmt24/ja-zh"])
-def test_wmt_is_written_and_read_back(tmp_path, name):
-    test = load(name)
-    folder = write_mme(test, tmp_path / "again")
-    assert content(read_mme(folder, test.lp, reference=test.reference)) == content(test)

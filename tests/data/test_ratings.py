@@ -141,15 +141,6 @@ def test_archives_and_line_ends(write, tmp_path):
         read_ratings(packed)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_text_in_the_last_column_has_no_line_end(write, end):
-    header = "system\tdoc\tseg_id\trater\tcategory\tseverity\tsource\ttarget"
-    path = write(header, "A\td\t1\tr\tOther\tMinor\tA cat.\tEin <v>Hund", end=end)
-    ratings = read_ratings(path, texts=True)
-    assert list(ratings.targets.values()) == ["Ein Hund"]
-    assert ratings.spans == ("Hund",)  # a mark that is not closed runs to the end
-
-
 @pytest.mark.parametrize(
     ("lines", "line"),
     [

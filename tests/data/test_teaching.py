@@ -109,10 +109,3 @@ def test_mqm_rows_name_real_outputs_and_cover_every_one_twice(name):
         assert marked == (r["category"] != "No-error"), r
         covered.add((r["system"], i, r["rater"]))
     assert len(covered) == 8 * len(test) * 2
-
-
-def test_sources_in_german_have_glosses_in_english():
-    test = load("teaching/de-en")
-    assert len(set(test.glosses)) == len(test)
-    assert test.subset([3]).glosses == test.glosses[3:4]
-    assert not load("teaching").glosses
