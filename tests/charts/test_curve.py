@@ -124,13 +124,6 @@ def test_many_vertices_are_thinned_by_less_than_half_a_pixel():
     assert max(map(len, several["datasets"].values())) <= 5000
 
 
-def test_a_curve_of_one_vertex_a_moving_point_and_added_layers(curve):
-    flat = oracle_curve([0, 1], [50.0, 60], [-3.0, -2])
-    assert "bxpoint_marks" in _to_svg(plot_curve(flat, point=1.0))
-    assert "bxpoint" not in _to_svg(plot_curve(curve))
-    assert len((plot_curve(flat) + plot_curve(curve)).to_dict()["layer"]) > 3
-
-
 def test_candidates_of_one_source_are_circles_around_their_line():
     accuracy, naturalness = [80, 60, 30, 50], [-4, -1, 0, -3.5]
     circles = pd.DataFrame({"accuracy": accuracy, "naturalness": naturalness})

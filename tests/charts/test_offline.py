@@ -3,8 +3,6 @@
 import base64
 import json
 import re
-import subprocess
-import sys
 
 import altair as alt
 import pandas as pd
@@ -31,12 +29,6 @@ def bundle():
 
     yield shown
     alt.renderers.enable(before)
-
-
-def test_import_enables_nothing():
-    code = "import altair; from anhelpers.charts import offline; print(altair.renderers.active)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "default"
 
 
 def test_a_picture_with_alt_text(chart, bundle):
