@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from ..progress import note, say
     from ..provenance import making
 
-    if argv is None:  # a process of its own
+    if argv is None:  # the console script, not a test
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8")  # a table is UTF-8 in any locale

@@ -61,7 +61,7 @@ class Shape:
     order : int
         Tokens of the longest n-gram.
     lengths : tuple of int
-        Ascending numbers of letters; the outline of a masked word says how many of them it exceeds.
+        Ascending numbers of letters; the outline of a masked word counts those that it exceeds.
     ending : int
         Last letters in the outline of a masked lower-case word of more than 4 letters.
     """
@@ -318,7 +318,7 @@ def _named(asked: Asked) -> Metric:
     return critic_metric(load_critic(Path(asked.model) if asked.model else asked.lang), asked.lang)
 
 
-# -- how well it tells originals from translations ---------------------------------------------------------------------
+# -- how well it separates originals from translations -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

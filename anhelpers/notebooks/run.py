@@ -1,4 +1,4 @@
-"""Execute notebooks by papermill, several at a time, each in a process of its own."""
+"""Execute notebooks by papermill, several at a time, each in its own process."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def run(
 ) -> list[Outcome]:
     """Execute notebooks, `jobs` at a time; write OUT/NAME.ipynb and OUT/NAME.html of each.
 
-    Prints one line per notebook on stderr. A failed notebook stops neither the others nor replaces older results, and
-    an interrupted run leaves no partial files.
+    Prints one line per notebook on stderr. A failed notebook does not stop the others or replace older results, and an
+    interrupted run leaves no partial files.
 
     Parameters
     ----------
