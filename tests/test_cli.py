@@ -115,7 +115,7 @@ def test_score_reproduces_the_official_bleu_and_chrf_of_wmt23(capsys):
     [
         ({"A.de": "nur eine Zeile\n"}, [], ["A.de"]),
         ({}, ["-m", "chfr"], ["chfr", "chrf"]),
-        ({}, ["-o", "x.xlsx"], ["x.xlsx"]),
+        ({}, ["-o", "x.xlsx"], [".xlsx"]),
         ({}, ["-l", "en-qq"], ["qq"]),
         ({}, ["--exclude", "C"], ["'C'"]),
         ({}, ["--data", "teaching"], ["--data"]),

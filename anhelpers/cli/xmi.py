@@ -58,8 +58,9 @@ def run(args: argparse.Namespace) -> None:
 
     request = _Request(**{name: getattr(args, name) for name in _Request.__dataclass_fields__})
     files = [Path(name).is_file() for name in (request.mt, request.lm)]
-    if files[0] != files[1]:
-        raise DataError("--mt and --lm: got a file and a model, expected two of one kind.")
+    texts = request.sources and request.targets
+    if files[0] != files[1] or not (files[0] or texts):
+        raise DataError("expected two files of scores, or two models with -s SRC and -t TGT.")
     found = _from_files(request) if all(files) else _from_models(request)
     shared._print_notes(found.notes)
     shared._write_table(found.rows(request.language_pair or "unnamed"), args.output)
@@ -88,10 +89,8 @@ def _from_models(request: _Request) -> Xmi:
     from ..translation import load_mt
     from ..xmi import load_q_lm, xmi_from_models
 
-    if not (request.sources and request.targets):
-        raise DataError("models score texts: give -s SRC and -t TGT.")
-    srcs = read_lines(request.sources)
-    trgs = read_lines(request.targets, len(srcs))
+    srcs = read_lines(request.sources or "")
+    trgs = read_lines(request.targets or "", len(srcs))
     src_lang, _, trg_lang = (request.language_pair or "").partition("-")
     codes: dict[str, Any] = {"src_lang": src_lang or None, "trg_lang": trg_lang or None}
     mt, lm = load_mt(request.mt, **codes), load_q_lm(request.lm, **codes)

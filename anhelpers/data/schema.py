@@ -248,12 +248,14 @@ class CandidateSet:
         given = np.ones(n, np.int64) if self.multiplicity is None else self.multiplicity
         multiplicity = np.array(given)
         logprob = np.array(np.full(n, np.nan) if self.logprob is None else self.logprob, np.float64)
+        ids = None if self.ids is None else _texts("ids", self.ids, n)
         whole = n == 0 or np.issubdtype(multiplicity.dtype, np.integer)
         wrong = multiplicity.shape != (n,) or not whole or (multiplicity < 1).any()
         wrong |= logprob.shape != (n,) or (logprob > checks.ROUNDING).any()
-        if wrong or np.isinf(logprob).any() or (np.diff(segment) < 0).any():
+        wrong |= np.isinf(logprob).any() or (np.diff(segment) < 0).any()
+        if wrong or (ids is not None and len({*ids}) < n):
             told = "ascending segments, whole multiplicities ≥ 1, logprobs ≤ 0 or nan"
-            raise DataError(f"candidates: expected {n} {told}.")
+            raise DataError(f"candidates: expected {n} {told}, and distinct ids.")
         columns: dict[str, Any] = {"segment": segment, "logprob": logprob}
         columns["multiplicity"] = multiplicity.astype(np.int64)
         for array in columns.values():
@@ -261,10 +263,7 @@ class CandidateSet:
         columns["texts"] = _texts("texts", self.texts, n)
         columns["tags"] = _texts("tags", self.tags or [""] * n, n)
         columns["notes"] = tuple(self.notes)
-        if self.ids is not None:
-            columns["ids"] = _texts("ids", self.ids, n)
-            if len(set(columns["ids"])) < n:
-                raise DataError("ids: got a repeated id; ids must differ.")
+        columns["ids"] = ids
         for name, value in columns.items():
             object.__setattr__(self, name, value)
         self.require(self.n_segments)
