@@ -172,10 +172,10 @@ def needs_lm(name: str) -> bool:
     return any(LM in row.sees for row in TABLE if row.fits(name))
 
 
-def grouped(axis: str) -> dict[str, list[str]]:
+def _grouped(axis: str) -> dict[str, list[str]]:
     """The metrics of an axis by their inputs besides the text.
 
-    >>> grouped("accuracy")["source and ratings"]
+    >>> _grouped("accuracy")["source and ratings"]
     ['rated-accuracy[:SET]']
     """
     groups: dict[str, list[str]] = {}
@@ -192,7 +192,7 @@ def listed(axis: str) -> str:
     >>> listed("accuracy")[:27]
     'by reference: chrf, chrf++,'
     """
-    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in grouped(axis).items())
+    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in _grouped(axis).items())
     return "; ".join([typed, *(f"{one}: {what}" for one, what in BEHIND.items() if one in typed)])
 
 
