@@ -91,11 +91,7 @@ def plot_curve(
 
 
 def _curve_layers(
-    curve: OracleCurve,
-    plane: _Frame,
-    *,
-    betas: Sequence[float] = (0, math.inf),
-    most: int = 5000,
+    curve: OracleCurve, plane: _Frame, *, betas: Sequence[float] = (0, math.inf), most: int = 5000
 ) -> tuple[list[alt.Chart], list[np.ndarray], pd.DataFrame]:
     """Line named ``bxline`` and marks at some β, (V, 2) pixels, and the marks' table with labels."""
     path = plane.pixels(curve.naturalness, curve.accuracy)
@@ -144,10 +140,7 @@ def _vertices(curve: OracleCurve, index: ArrayLike) -> pd.DataFrame:
 
 
 def plot_tradeoff(
-    curve: ExactCurve,
-    *,
-    point: float | None = None,
-    **look: Unpack[Look],
+    curve: ExactCurve, *, point: float | None = None, **look: Unpack[Look]
 ) -> alt.LayerChart:
     """Best accuracy A(N) that naturalness N allows, with vertices marked and both ends named.
 

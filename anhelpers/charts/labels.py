@@ -6,6 +6,8 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -16,14 +18,8 @@ from .frame import FONT, INKS, QUIET, Size, _Frame, _Layer
 
 LINE_HEIGHT = 20  # px
 _SIDES = ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1))
-_GAPS = (
-    14,
-    28,
-    46,
-    72,
-    104,
-    140,
-)  # px from a mark to its label; the last three for bold labels only
+# px from a mark to its label; the last three for bold labels only
+_GAPS = (14, 28, 46, 72, 104, 140)
 Rule = tuple[str, float, str]  # "x" or "y", value, label
 _ALIGN = {1: "left", 0: "center", -1: "right"}
 _NOTHING = np.empty((0, 2))
@@ -108,6 +104,28 @@ def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.hypot(*np.clip(np.maximum(box[:2] - points, points - box[2:]), 0, None).T)
 
 
+def _point_cost(place: _Label, mark: Any, others: Any, blocked: Any, boxes: Any) -> float:
+    """Cost of a label near its mark, infinite where it is read as the name of another point."""
+    if _inside(place.box, others, 4):
+        return math.inf
+    own = math.hypot(place.x - mark[0], place.y - mark[1])
+    leader = _densely(np.array([mark, (place.x, place.y)]))
+    wrong = _away(place.box, others).min(initial=99) < _GAPS[0]
+    wrong |= np.hypot(*(leader[:, None] - others[None]).T).min(initial=99) < 7
+    wrong |= any(_inside(box, leader) for box in boxes)
+    if wrong and not place.bold:
+        return math.inf
+    return 0.05 * own + _inside(place.box, blocked, 5) + 20 * wrong
+
+
+def _line_cost(place: _Label, own: Any, others: Any, taken: Any, end: float) -> float:
+    """Cost of a label at its line, infinite where it covers one or is nearer to another."""
+    if _inside(place.box, taken, 3) or _inside(place.box, own, 4):
+        return math.inf
+    clear = min(40, _away(place.box, others).min(initial=40)) - _away(place.box, own).min()
+    return math.inf if clear < 6 else -clear - 12 * (abs(place.x - end) < 10)
+
+
 def _place_labels(
     points: np.ndarray,
     texts: Sequence[str],
@@ -133,23 +151,7 @@ def _place_labels(
         heavy = bool(bold is not None and bold[i])
         others = points[np.hypot(*(points - mark).T) > 2]
 
-        def cost(
-            place: _Label,
-            mark: np.ndarray = mark,
-            others: np.ndarray = others,
-            blocked: np.ndarray = blocked,
-        ) -> float:
-            if _inside(place.box, others, 4):
-                return math.inf
-            own = math.hypot(place.x - mark[0], place.y - mark[1])
-            leader = _densely(np.array([mark, (place.x, place.y)]))
-            wrong = _away(place.box, others).min(initial=99) < _GAPS[0]
-            wrong |= np.hypot(*(leader[:, None] - others[None]).T).min(initial=99) < 7
-            wrong |= any(_inside(box, leader) for box in boxes)
-            if wrong and not place.bold:
-                return math.inf  # read as the name of another point
-            return 0.05 * own + _inside(place.box, blocked, 5) + 20 * wrong
-
+        cost = partial(_point_cost, mark=mark, others=others, blocked=blocked, boxes=boxes)
         around = [
             _Label(
                 text,
@@ -267,18 +269,8 @@ def _name_lines(
             continue
         taken = np.concatenate([blocked, *(label.outline for label in labels.values())])
 
-        def cost(
-            place: _Label,
-            own: np.ndarray = own,
-            others: np.ndarray = others,
-            taken: np.ndarray = taken,
-            end: float = own[-1, 0] if alone else math.nan,
-        ) -> float:
-            if _inside(place.box, taken, 3) or _inside(place.box, own, 4):
-                return math.inf
-            clear = min(40, _away(place.box, others).min(initial=40)) - _away(place.box, own).min()
-            return math.inf if clear < 6 else -clear - 12 * (abs(place.x - end) < 10)
-
+        end = own[-1, 0] if alone else math.nan
+        cost = partial(_line_cost, own=own, others=others, taken=taken, end=end)
         along = [
             _Label(name, x + 9 * dx, y + 15 * dy, _ALIGN[dx], ink=INKS[i])
             for x, y in own[::-2].tolist()
@@ -350,16 +342,11 @@ def _rule_label(
     (x, y), (wide, high) = at.tolist(), size
     if axis == "y":
         ends = ((wide - 6, "right"), (6, "left"), (wide / 2, "center"))
-        places = [
-            _Label(text, end, y + dy, align, ink=QUIET) for end, align in ends for dy in (-11, 12)
-        ]
+        found = [(end, y + dy, align) for end, align in ends for dy in (-11, 12)]
     else:
-        sides = ((x + 7, "left"), (x - 7, "right"))
-        places = [
-            _Label(text, side, level, align, ink=QUIET)
-            for level in (12, high - 14, high / 2)
-            for side, align in sides
-        ]
+        sides, levels = ((x + 7, "left"), (x - 7, "right")), (12, high - 14, high / 2)
+        found = [(side, level, align) for level in levels for side, align in sides]
+    places = [_Label(text, left, level, align, ink=QUIET) for left, level, align in found]
     blocked = np.concatenate([_NOTHING, *map(_densely, paths)])
     best = _best(places, size, lambda place: float(_inside(place.box, blocked, 3)), edge=0)
     return best or places[0]

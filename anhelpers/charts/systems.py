@@ -185,11 +185,7 @@ def _drawn(panel: Panel, plane: _Frame, **legend: Any) -> tuple[list, list[str],
 
 
 def plot_panels(
-    panels: Sequence[Panel],
-    naturalness_title: str,
-    *,
-    ruler: bool = False,
-    size: Size = COLUMN,
+    panels: Sequence[Panel], naturalness_title: str, *, ruler: bool = False, size: Size = COLUMN
 ) -> tuple[alt.VConcatChart, list[list[str]], list[str]]:
     """Planes above each other over one axis of naturalness, for print: notes go into the caption.
 

@@ -117,12 +117,7 @@ def _split(table: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def plot_xmi_bars(
-    table: pd.DataFrame,
-    *,
-    order: str = "xmi",
-    title: str = "",
-) -> alt.LayerChart:
+def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -> alt.LayerChart:
     """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
 
     A negative XMI goes left of 0, and a thick tick marks H_LM, which is then shorter than H_MT.
@@ -145,10 +140,7 @@ def plot_xmi_bars(
 
 
 def plot_direction(
-    table: pd.DataFrame,
-    start: str | None = None,
-    *,
-    title: str = "",
+    table: pd.DataFrame, start: str | None = None, *, title: str = ""
 ) -> alt.LayerChart:
     """Bars of a direction chosen from a list, of its reverse and of the means of their sides.
 
@@ -183,10 +175,7 @@ def plot_direction(
 
 
 def plot_pieces(
-    pieces: pd.DataFrame,
-    *,
-    parts: Sequence[str] = (),
-    title: str = "",
+    pieces: pd.DataFrame, *, parts: Sequence[str] = (), title: str = ""
 ) -> alt.LayerChart:
     """Horizontal bar of each name, its pieces laid end to end, each with its length where it fits.
 
@@ -359,10 +348,7 @@ def _of_bars(
 
 
 def plot_xmi_bleu(
-    table: pd.DataFrame,
-    *,
-    named: Sequence[str] = (),
-    title: str = "",
+    table: pd.DataFrame, *, named: Sequence[str] = (), title: str = ""
 ) -> alt.LayerChart:
     """XMI (x) against BLEU (y): a point for each direction, a colour and shape for each side.
 

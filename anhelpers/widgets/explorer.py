@@ -230,11 +230,6 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
         rows = range(len(self.data["rows"]))
         return pd.DataFrame([_choice(self.data, i, self.beta, judged) for i in rows])
 
-    def table(self, betas: Sequence[float] = (0, 1, math.inf)) -> pd.DataFrame:
-        """The first page of rows at some β under the first pair of metrics; columns as `values`."""
-        rows = range(min(self.data["show"], len(self.data["rows"])))
-        return pd.DataFrame([_choice(self.data, i, beta) for i in rows for beta in betas])
-
     def __repr__(self) -> str:
         judges = f"{self.accuracy} × {self.naturalness}, " if len(self._pairs) > 1 else ""
         rows = f"domain {self.domain!r}, {len(self.data['rows'])} segments"
@@ -283,9 +278,8 @@ def _shaped(
     segment = checks.segment_ids(segment, len(srcs))
     checks.same_length(texts=texts, tags=tags, segment=segment)
     checks.same_length(srcs=srcs, refs=refs, domains=domains, glosses=glosses)
-    kept = range(len(srcs)) if segments is None else [int(s) for s in segments]
-    if unknown := [s for s in kept if not 0 <= s < len(srcs)]:
-        raise DataError(f"segments: got {unknown[0]}, expected 0 to {len(srcs) - 1}.")
+    wanted = range(len(srcs)) if segments is None else segments
+    kept = [checks.whole("segment", s, 0, len(srcs) - 1) for s in wanted]
     # with all rows on one page there is nothing to choose by domain
     choose = by_domain and not 0 < len(kept) <= show
     clouds = _Clouds(segment, kept)

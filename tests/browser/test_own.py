@@ -11,12 +11,7 @@ from hypothesis import strategies as st
 from anhelpers import widgets
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import load, load_candidates
-from anhelpers.naturalness.critic import (
-    critic_tokens,
-    explain,
-    load_critic,
-    score_critic,
-)
+from anhelpers.naturalness.critic import critic_tokens, explain, load_critic, score_critic
 from anhelpers.widgets.own import _shipped
 
 SETS = {"en": "teaching/de-en", "de": "teaching"}
