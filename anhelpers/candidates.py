@@ -135,10 +135,10 @@ class Sampler:
         return ids, before, min(room, self.max_tokens)
 
 
-def _language_name(code_or_name: str) -> str:
+def language_name(code_or_name: str) -> str:
     """The English name of a language code; a name with a capital letter is returned unchanged.
 
-    >>> _language_name("de"), _language_name("Low German")
+    >>> language_name("de"), language_name("Low German")
     ('German', 'Low German')
     """
     if code_or_name[:1].isupper():
@@ -153,7 +153,7 @@ def _prompt(lm: LanguageModel, template: str, lp: str, src: str) -> list[int]:
     text = template
     for name, code in zip(("{src_lang}", "{trg_lang}"), (lp + "-").split("-"), strict=False):
         if name in template:
-            text = text.replace(name, _language_name(code))
+            text = text.replace(name, language_name(code))
     text = text.replace("{src}", src)
     if not getattr(lm.tokenizer, "chat_template", None):
         before = [] if lm.context_token is None else [lm.context_token]

@@ -8,7 +8,7 @@ from scipy import stats
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 
-from anhelpers.candidates import Sampler, _language_name, generate  # noqa: E402
+from anhelpers.candidates import Sampler, generate, language_name  # noqa: E402
 from anhelpers.data import read_candidates  # noqa: E402
 from anhelpers.errors import DataError, UnknownName  # noqa: E402
 
@@ -166,7 +166,7 @@ def test_impossible_sources_and_prompts_are_refused(mt, lm):
     with pytest.raises(UnknownName):
         generate(Sampler(lm, 2, lp="qq-de"), ["Yes."])
     with pytest.raises(UnknownName):
-        _language_name("qq")
+        language_name("qq")
 
 
 def test_a_prompt_has_the_languages_and_the_source_as_text(lm):
