@@ -43,7 +43,7 @@ BATCH = {"cpu": 64, "cuda": 256}  # samples at a time
 
 @dataclass(frozen=True)
 class Sampler:
-    """A model with all that decides which candidates it draws, except the sources.
+    """A model with all settings of sampling.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class Sampler:
     temperature : float
         Above 0; probabilities are proportional to the model's to the power 1 / temperature.
     seed : int
-        Each source has a random state of its own, made of this seed and its index.
+        Each source has its own random state, derived from this seed and its index.
     max_tokens : int
-        A longer sample is cut there.
+        Longer samples are truncated.
     template : str
         Prompt of a language model with {src}, {src_lang}, {trg_lang}; "": `CHAT` or `PLAIN`.
     lp : str
@@ -89,7 +89,7 @@ class Sampler:
 
     @cached_property
     def options(self) -> dict[str, float]:
-        """The arguments of transformers' generation that the method stands for."""
+        """The arguments of transformers' `generate` for the method."""
         name, _, given = self.method.partition(":")
         key = METHODS[checks.one_of(name, METHODS, "method")]
         plain = {"top_k": 0, "top_p": 1.0, "temperature": float(self.temperature)}
@@ -167,7 +167,7 @@ def _prompt(lm: LanguageModel, template: str, lp: str, src: str) -> list[int]:
 def generate(
     sampler: Sampler, srcs: Sequence[str], output: str | PathLike | None = None
 ) -> CandidateSet:
-    """K samples of every source as distinct texts with multiplicities and log q(y | x).
+    """Draw K samples of every source; return distinct texts with multiplicities and log q(y | x).
 
     Samples of a source depend on its index, its text and the sampler alone. The model's own generation settings are
     ignored, except for tokens that it never generates. Only "ancestral" at temperature 1 samples q(y | x) itself.
@@ -176,7 +176,7 @@ def generate(
     ----------
     srcs : N source texts, none blank.
     output : path or None
-        A .jsonl file to which every finished source is appended; a run that was stopped resumes from it.
+        A .jsonl file to which every finished source is appended; an interrupted run resumes from it.
 
     Returns
     -------
@@ -309,9 +309,9 @@ def _rows(
 def mbr_utility(
     metric: Metric, cands: CandidateSet, srcs: Sequence[str] | None = None
 ) -> np.ndarray:
-    """The mean score of a candidate with each other candidate of its source as the reference.
+    """Mean score of a candidate against each other candidate of its source.
 
-    Minimum Bayes risk decoding maximises it; no reference is read. A text that occurs c times among n candidates counts
+    Minimum Bayes risk decoding maximises it without a reference. A text that occurs c times among n candidates counts
     c times, less once for itself. The work grows with the square of the distinct candidates.
 
     Parameters

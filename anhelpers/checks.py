@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Sized
 from numbers import Real
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,33 +18,24 @@ LEAST_TOTAL = -1e6  # nats of a text: 100,000 tokens of 10 nats; below it are ma
 LEAST_RANGE = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer than 15 digits
 LARGEST_SCORE = 1e302  # the sum of 10^6 of them is still a float64
 _TOLERANCE = 1e-9  # of probabilities that add up to 1
-PLACE = (str, PathLike)
 
 
 def same_length(**named: Sized) -> int:
     """The common length of all arguments."""
-    for name, value in named.items():
-        if getattr(value, "ndim", 1) == 0:
-            raise DataError(f"{name} is a single number, expected one for each.")
-    lengths = {name: len(value) for name, value in named.items()}
-    if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+    lengths = {k: len(v) if getattr(v, "ndim", 1) else None for k, v in named.items()}
+    n = next(iter(lengths.values()))
+    if n is None or len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} has {n or 'no length'}" for name, n in lengths.items())
         raise DataError(f"lengths differ: {said}; they must align.")
-    return next(iter(lengths.values()))
-
-
-def too_low(nats: float, least: float = LEAST_TOTAL) -> str:
-    """The end of a sentence about a log-probability below any model's; "" for others."""
-    return "is below any model's; a mask? Write nan if it is missing." if nats < least else ""
+    return n
 
 
 def texts(name: str, values: Sequence[str]) -> Sequence[str]:
     """The same list of texts."""
-    if isinstance(values, str):
-        raise DataError(f"{name} is a single text; give a list of texts.")
-    for i, value in enumerate(values):
-        if not isinstance(value, str):
-            raise DataError(f"text {i} of {name} is {value!r:.60}, not a text.")
+    single = isinstance(values, str)
+    wrong = [values] if single else [value for value in values if not isinstance(value, str)]
+    if wrong:
+        raise DataError(f"{name}: got {wrong[0]!r:.60}, expected a list of texts.")
     return values
 
 
@@ -56,24 +45,23 @@ def a_kind(value: object, kinds: type | tuple[type, ...], what: str) -> None:
         raise DataError(f"{what}, and not {value!r:.60}.")
 
 
-def one_of(value: str, known: Iterable[str], kind: str) -> str:
+def one_of(value: str, known: Iterable[str], kind: str, hint: str = "") -> str:
     """`value` if it is known, else UnknownName with the nearest name."""
     known = list(known)
     if value not in known:
-        raise UnknownName(kind, value, known)
+        raise UnknownName(kind, value, known, hint)
     return value
 
 
 def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray:
     """(n,) int64 ids of the segment of each candidate: non-negative, below `n_segments`."""
     ids = np.asarray(segment)
-    if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
-        raise DataError(
-            f"segment ids must be a flat array of integers, got {ids.dtype}, shape {ids.shape}."
-        )
+    flat = ids.ndim == 1 and (not ids.size or np.issubdtype(ids.dtype, np.integer))
     end = np.inf if n_segments is None else n_segments
-    if (bad := np.flatnonzero((ids < 0) | (ids >= end))).size:
-        raise DataError(f"candidate {bad[0]} names segment {ids[bad[0]]}, expected 0 to {end - 1}.")
+    bad = np.flatnonzero((ids < 0) | (ids >= end)) if flat else None
+    if bad is None or bad.size:
+        got = f"{ids.dtype} of shape {ids.shape}" if bad is None else f"{ids[bad[0]]} at {bad[0]}"
+        raise DataError(f"segment ids: got {got}, expected flat integers from 0 to {end - 1}.")
     return ids.astype(np.int64, copy=False)
 
 
@@ -105,21 +93,16 @@ def held_range(name: str, values: np.ndarray) -> np.ndarray:
 def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
     """(Y, Y) finite float64, symmetric within 1e-9 of its largest number."""
     k = finite(name, matrix, (n, n))
-    if k.shape[0] != k.shape[1]:
-        raise DataError(f"{name} must be square, got shape {k.shape}.")
-    apart = np.abs(k - k.T)
-    if apart.max() > _TOLERANCE * np.abs(k).max():
-        i, j = np.unravel_index(int(apart.argmax()), k.shape)
-        raise DataError(f"{name} must be symmetric: [{i}, {j}] and [{j}, {i}] differ.")
+    if k.shape[0] != k.shape[1] or np.abs(k - k.T).max() > _TOLERANCE * np.abs(k).max():
+        raise DataError(f"{name} must be square and symmetric, got shape {k.shape}.")
     return k
 
 
 def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndarray) -> np.ndarray:
     """(n,) float64 scores in [-1e302, 1e302], one per entry of `segment`."""
     values = np.ascontiguousarray(scores, dtype=np.float64)
-    if values.ndim != 1:
-        raise DataError(f"{name} must be a flat array, got shape {values.shape}.")
-    same_length(**{name: values, "segment": segment})
+    if values.shape != (len(segment),):
+        raise DataError(f"{name}: got shape {values.shape}, expected ({len(segment)},).")
     if (bad := np.flatnonzero(~(np.abs(values) <= LARGEST_SCORE))).size:
         i = int(bad[0])
         k = int(np.count_nonzero(np.asarray(segment)[:i] == segment[i]))
@@ -144,23 +127,12 @@ def whole(name: str, value: object, least: int = 1, most: int = _MOST_DRAWS) -> 
     return int(number)
 
 
-def local_path(name: str | Path) -> Path:
-    """A path with ~ expanded."""
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        raise DataError("no such user. Write the whole path.", name) from None
-
-
 def pmf(name: str, probabilities: ArrayLike) -> np.ndarray:
     """(Y,) float64 probabilities ≥ 0 that add up to 1 within 1e-9, divided by their sum."""
-    p = np.asarray(probabilities, dtype=np.float64)
-    if p.ndim != 1 or not p.size:
-        raise DataError(f"{name} must be a flat array of probabilities, got shape {p.shape}.")
-    if (bad := np.flatnonzero(~(np.isfinite(p) & (p >= 0)))).size:
-        raise DataError(f"{name}[{bad[0]}] is {p[bad[0]]}: probabilities must be finite and ≥ 0.")
-    if abs((total := p.sum()) - 1) > _TOLERANCE:
-        raise DataError(f"{name} adds up to {total:.10g}, expected 1. Divide by the sum.")
+    p = finite(name, probabilities)
+    if p.min() < 0 or abs((total := p.sum()) - 1) > _TOLERANCE:
+        got = f"{p.min():g}" if p.min() < 0 else f"a sum of {total:.10g}"
+        raise DataError(f"{name}: got {got}, expected probabilities ≥ 0 with sum 1.")
     return p / total
 
 

@@ -62,45 +62,36 @@ class MissingExtra(AnhelpersError, ImportError):
 
 
 class UnknownName(AnhelpersError, LookupError):
-    """A name that is not in the list; the message has the nearest one and the list."""
+    """A name that is not in the list; the message has the nearest one and the start of the list."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
-        listed = ", ".join(known if len(known) <= 150 else [*known[:10], f"… ({len(known)})"])
-        super().__init__(f"unknown {kind} '{name}'{nearest(name, known)}; known: {listed}.")
+        told = f"unknown {kind:.60} '{name!s:.40}'{nearest(name, known)}"
+        listed, room = ", ".join(known), 150 - len(told) - len(hint)
+        if len(listed) > room:
+            listed = f"{listed[: max(0, room - 3)].rpartition(', ')[0]}, …"
+        super().__init__(f"{told}; known: {listed}. {hint}".rstrip())
 
 
 def one_line(message: str) -> str:
-    """A text on one line, shortened, without passwords and control characters."""
+    r"""A text on one line, shortened, without passwords in addresses, control characters escaped.
+
+    >>> one_line("https://me:secret@example.org/data"), one_line("a\x1b[2J")
+    ('https://…@example.org/data', 'a\\x1b[2J')
+    """
     if len(message) > _LONGEST:
         message = f"{message[: _LONGEST - 300]} … {message[-290:]}"
-    return escaped(_LINE_END.sub(" ", without_password(message)))
-
-
-def escaped(text: str) -> str:
-    r"""A text with control characters escaped.
-
-    >>> escaped("a\x1b[2J")
-    'a\\x1b[2J'
-    """
+    text = _LINE_END.sub(" ", _USER.sub("…@", message))
     return _UNSEEN.sub(
         lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text
     )
 
 
-def without_password(text: str) -> str:
-    """A text without user and password in addresses.
-
-    >>> without_password("https://me:secret@example.org/data")
-    'https://…@example.org/data'
-    """
-    return _USER.sub("…@", text)
-
-
 def nearest(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the closest known name, or an empty string."""
     known = list(known)
-    same = [one for one in known if sorted(one.split("+")) == sorted(name.split("+"))]
+    parts = sorted(name.split("+"))
+    same = [one for one in known if sorted(one.split("+")) == parts or one.startswith(f"{name}:")]
     close = same or difflib.get_close_matches(name, known, n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
 

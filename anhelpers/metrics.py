@@ -1,4 +1,4 @@
-"""One frozen value per metric: its name, unit, direction, what it needs, its signature, and how to score."""
+"""Metrics as frozen values: name, unit, direction, inputs, signature and scoring functions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ import numpy as np
 
 from .errors import DataError
 
-__all__ = ["LPP_DISTANCE", "Asked", "Given", "Metric", "fitting_metrics", "signature_of"]
-
 LPP_DISTANCE = "lpp-distance"
-"""The metric of a whole corpus that needs R: its name is asked for before anything that computes it is loaded."""
+"""Name of the corpus metric that needs R, for callers that have not loaded the module that computes it."""
 
 
 def signature_of(parts: Mapping[str, object]) -> str:
-    """Everything that decides a score in sacreBLEU's key:value style; a part without a value is its name alone.
+    """Join the settings that determine a score, in sacreBLEU's key:value style; None: the key alone.
 
     >>> signature_of({"lpp": None, "model": "de-small", "max": 256})
     'lpp|model:de-small|max:256'
@@ -27,13 +25,16 @@ def signature_of(parts: Mapping[str, object]) -> str:
 
 
 class Given(NamedTuple):
-    """Scores that were given to the outputs of a test set's systems before, by people or by a metric.
+    """Existing scores of the outputs of a test set's systems, by raters or by a metric.
 
     Parameters
     ----------
-    values : (N, k) of N segments and k systems, in the metric's own direction; nan where there is none.
-    notes : sentences that the user should see: what has no score, and what was left out or averaged.
-    docs : N documents as the raters had them, "" where nothing was rated; () where they are not known.
+    values : (N, k) array
+        Of N segments and k systems, in the metric's own direction; nan if missing.
+    notes : tuple of str
+        Sentences for the user: missing scores, and rows left out or averaged.
+    docs : tuple of str
+        The document of each of the N segments according to the raters, "" if not rated; () if unknown.
     """
 
     values: np.ndarray
@@ -43,32 +44,45 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class Metric:
-    """A segment-level score, its corpus-level sibling, or both: as far as the field defines them.
+    """A metric: its scores of segments, its corpus score, or both.
 
     Parameters
     ----------
-    name : as typed on the command line, e.g. "chrf".
-    label : as printed on an axis, e.g. "chrF".
-    unit : e.g. "points, 0 to 100" or "nats per token".
-    higher_is_better : the direction; `oriented` turns every score to higher is better.
-    needs : of "refs" and "srcs", those that scoring needs.
-    signature : options, library version and model revision, in sacreBLEU's key:value style.
-    score_segments : (hyps, refs=, srcs=, segment=) -> (n,) float64, one score per hypothesis. `hyps` are n texts,
-        `refs` a list of R streams of N texts (None where a reference is missing), `srcs` N texts, `segment` the (n,)
-        index of each hypothesis' source, by default 0..n-1. nan where the stated policy gives no score, as without any
-        reference. None for a measure of whole corpora.
-    score_corpus : (hyps, refs=, srcs=) -> float, or None where only the mean of segment scores is defined.
-    corpus_signature : the signature of `score_corpus` where it differs; None: it is `signature`.
-    count, score_count : where the corpus score is a function of sums: (hyps, refs, segment) -> (n, S) counts, and
-        (..., S) their sums over any segments -> (...) corpus scores. A resample never touches text again. A segment
-        without any reference has counts of 0.
-    skips_blank : blank hypotheses have no part in the corpus score either, so they are left out of its n.
-    praise : what the better direction is: "better", or for a lexical measure "more diverse".
-    bounds : the least and the largest possible score, infinite where there is none; an interval ends there at the
-        latest.
-    lang : the only language that it knows, where a part of it was trained on one; None for no restriction.
-    score_systems : (test set) -> Given: where scores were given to the outputs of systems and to no other text, as by
-        raters; then `score_segments` and `score_corpus` are None, and candidates have no score.
+    name : str
+        As typed on the command line, e.g. "chrf".
+    label : str
+        As printed on an axis, e.g. "chrF".
+    unit : str
+        E.g. "points, 0 to 100" or "nats per token".
+    higher_is_better : bool
+        Direction of the score; `oriented` turns every score to higher is better.
+    needs : tuple of str
+        "refs", "srcs" or both, if scoring needs them.
+    signature : str
+        Options, library version and model revision, in sacreBLEU's key:value style.
+    score_segments : callable or None
+        (hyps, refs=, srcs=, segment=) -> (n,) float64, one score per hypothesis. `hyps` are n texts, `refs` a list of R
+        streams of N texts (None if a reference is missing), `srcs` N texts, and `segment` the (n,) index of each
+        hypothesis' source, by default 0..n-1. nan without any reference. None for a metric of whole corpora.
+    score_corpus : callable or None
+        (hyps, refs=, srcs=) -> float. None if only the mean of segment scores is defined.
+    corpus_signature : str or None
+        The signature of `score_corpus`. None: `signature`.
+    count, score_count : callable or None
+        For a corpus score that is a function of sums: (hyps, refs, segment) -> (n, S) counts, and (..., S) sums of
+        counts over segments -> (...) corpus scores. Resampling reads no text again. A segment without any reference
+        has counts of 0.
+    skips_blank : bool
+        The corpus score ignores blank hypotheses; they are not in its n.
+    praise : str
+        The better direction: "better", or for a lexical measure "more diverse".
+    bounds : (float, float)
+        The smallest and the largest possible score; intervals are cut off there.
+    lang : str or None
+        The only language of a metric trained on one. None: no restriction.
+    score_systems : callable or None
+        (test set) -> Given, if only outputs of systems have scores, as with raters. Then `score_segments` and
+        `score_corpus` are None, and candidates have no score.
     """
 
     name: str
@@ -90,22 +104,22 @@ class Metric:
 
     @property
     def of_segments(self) -> bool:
-        """Whether each segment of a system has a score, which can be averaged and resampled."""
+        """Whether segments have scores, which can be averaged and resampled."""
         return self.score_segments is not None or self.score_systems is not None
 
     def oriented(self, scores: np.ndarray) -> np.ndarray:
-        """The scores turned so that higher is better: accuracy (AN eq. 1), or the mean log-probability of eq. 5."""
+        """Scores with the sign for which higher is better (AN eqs. 1 and 5)."""
         return scores if self.higher_is_better else -scores
 
     @property
     def oriented_bounds(self) -> tuple[float, float]:
-        """The least and the largest possible oriented score."""
+        """The smallest and the largest possible oriented score."""
         low, high = self.bounds
         return (low, high) if self.higher_is_better else (-high, -low)
 
     @property
     def oriented_title(self) -> str:
-        """Label and unit of the oriented score, which is negated where the metric itself is lower-is-better."""
+        """Label and unit of the oriented score; negated if lower is better in the metric itself."""
         if self.higher_is_better:
             return f"{self.label} ({self.unit}, higher is {self.praise})"
         unit = re.sub(r"\b0 to (\d+)", r"−\1 to 0", self.unit)
@@ -113,21 +127,30 @@ class Metric:
 
     @property
     def scale(self) -> str:
-        """Unit and direction, e.g. "edits per 100 reference words (lower is better)": no score leaves without."""
+        """Unit and direction, e.g. "edits per 100 reference words (lower is better)"."""
         return f"{self.unit} ({'higher' if self.higher_is_better else 'lower'} is {self.praise})"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the maker of a metric is given, whichever it is; it takes of it what it needs (see `scoring.lookup`).
+    """Arguments of a maker of metrics (see `scoring.lookup`); each maker uses some of them.
 
     Parameters
     ----------
-    name : as typed, such as "comet:my/folder". model : what stands behind its colon, else its model on the hub, or "".
-    sees : as in the table of metrics. lang : of the translations.
-    n_refs : how many references every segment that has any will have, or "var".
-    lm, mono : the language model, and R; None where there is none.
-    options : keywords of a learned metric's loader, such as `device`.
+    name : str
+        As typed, such as "comet:my/folder".
+    model : str
+        The part after the colon, else the metric's model on the hub, or "".
+    sees : tuple of str
+        Inputs, as in the table of metrics.
+    lang : str
+        Language of the translations.
+    n_refs : int or str
+        Number of references of every segment that has any, or "var".
+    lm, mono : LanguageModel, Mono or None
+        The language model, and R.
+    options : mapping
+        Keyword arguments of a learned metric's loader, such as `device`.
     """
 
     name: str
@@ -141,19 +164,22 @@ class Asked:
 
     @property
     def called(self) -> str | None:
-        """The name that the metric keeps; None if a custom model changes it."""
+        """The name of the metric, or None if a custom model changes it."""
         return None if ":" in self.name else self.name
 
 
 def fitting_metrics(
     axis: str, names: Iterable[str], make: Callable[[str], Metric]
 ) -> tuple[dict[str, Metric], tuple[str, ...]]:
-    """Of some metrics by name those that fit, each once, and a sentence for each other one.
+    """Make the metrics that fit the texts, each once; return them and a sentence for each other one.
 
     Parameters
     ----------
-    axis : what they measure, accuracy or naturalness, for the sentences.
-    make : name -> metric, or a DataError where it does not fit texts or model.
+    axis : str
+        "accuracy" or "naturalness", for the sentences.
+    names : iterable of str
+    make : callable
+        Name -> metric; raises DataError if the metric does not fit the texts or the model.
 
     >>> def make(name):
     ...     raise DataError("it reads Czech.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -67,7 +68,7 @@ class Place:
 
 def find(name: str | Path, revision: str | None = None) -> Place:
     """The place of a model: a folder, the name of a bundled model, or a hub id, optionally "id@revision"."""
-    path = checks.local_path(name)
+    path = Path(os.path.expanduser(name))
     tiny = bundled("teaching").parent / "lm" / path.name
     folder = path if path.is_dir() else tiny if str(name) == tiny.name and tiny.is_dir() else None
     if folder is not None:

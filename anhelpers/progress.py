@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from .errors import without_password
+from .errors import one_line
 
 
 def say(line: str) -> None:
     """Print a line on stderr; a closed or full stderr is ignored."""
     if sys.stderr is not None:
         with suppress(OSError, ValueError):
-            print(without_password(line), file=sys.stderr, flush=True)
+            print(one_line(line), file=sys.stderr, flush=True)
 
 
 def note(sentence: str) -> None:

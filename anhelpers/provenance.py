@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
+from .checks import one_of
 from .data.io import write_atomic
-from .errors import DataError, without_password
+from .errors import DataError, one_line
 from .metrics import signature_of
 
 if TYPE_CHECKING:
@@ -108,15 +109,13 @@ def made_of(path: str | PathLike) -> str:
 def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
     """Write a table as .csv or .parquet, and its origin into .made.json beside it."""
     path = Path(path)
-    if path.suffix.lower() == ".parquet":
+    if one_of(path.suffix.lower(), (".csv", ".parquet"), "suffix of results") == ".csv":
+        write_atomic(path, table.to_csv(index=False, lineterminator="\n"))
+    else:
         import io
 
         table.to_parquet(buffer := io.BytesIO(), index=False)
         write_atomic(path, buffer.getvalue())
-    elif path.suffix.lower() == ".csv":
-        write_atomic(path, table.to_csv(index=False, lineterminator="\n"))
-    else:
-        raise DataError(f"got suffix '{path.suffix}', expected .csv or .parquet.", path)
     if path.is_file():  # not /dev/null or a pipe
         write_made(path.parent, [path.name])
     return path
@@ -181,7 +180,7 @@ def _shown(value: object) -> str:
     """
     if isinstance(value, list | tuple):
         return ",".join(map(_shown, value))
-    name, equals, text = without_password(str(value)).rpartition("=")
+    name, equals, text = one_line(str(value)).rpartition("=")
     with suppress(OSError, ValueError, RuntimeError):  # too long, NUL, unknown user
         if text and ((path := Path(text).expanduser()).is_absolute() or path.exists()):
             text = path.resolve().name

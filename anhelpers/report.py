@@ -123,12 +123,12 @@ def write_report(
             save(chart, fresh / f"plane{suffix}", inches=COLUMN_INCHES)
         write_atomic(fresh / "refs.bib", f"% {made_by()}\n\n{entries}")
         write_atomic(fresh / "appendix.txt", appendix)
-        paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", latex_text(appendix), flags=re.M)
+        paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", _latex_text(appendix), flags=re.M)
         write_atomic(fresh / "appendix.tex", f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n")
-        write_atomic(fresh / "caption.tex", from_template("caption.tex", tex=latex_text, **facts))
+        write_atomic(fresh / "caption.tex", from_template("caption.tex", tex=_latex_text, **facts))
         write_atomic(
             fresh / "systems.tex",
-            from_template("systems.tex", tex=latex_text, rows=_rows(results), **facts),
+            from_template("systems.tex", tex=_latex_text, rows=_rows(results), **facts),
         )
         wide, _, _ = plot_panels(panels, plane.naturalness.title, ruler=ruler, size=(620, 420))
         page = from_template(
@@ -190,13 +190,13 @@ def _rows(results: Sequence[PlaneResult]) -> list[list[str]]:
     best = {s for one in results for s in one.tables["systems"].query("pareto").system}
     rows = []
     for system, kind, outside in first[["system", "category", "outside"]].to_numpy():
-        name = latex_text(system) + "*" * bool(outside)
-        row = [rf"\textbf{{{name}}}" if system in best else name, latex_text(kind)]
+        name = _latex_text(system) + "*" * bool(outside)
+        row = [rf"\textbf{{{name}}}" if system in best else name, _latex_text(kind)]
         for axis, table in axes:
             digits, own = decimals(table), table[table.system == system].to_dict("records")
             cells = [cell_text(one, axis, "[{}, {}]", digits) for one in own] or ["–"]
             cells += [cell_text(one, f"{axis}_cluster", "", {}) for one in own] or ["–"]
-            row += map(latex_text, cells)
+            row += map(_latex_text, cells)
         rows.append(row)
     return rows
 
@@ -218,7 +218,7 @@ def _parts(results: Sequence[PlaneResult]) -> dict[str, list]:
     return parts
 
 
-def latex_text(text: str) -> str:
+def _latex_text(text: str) -> str:
     """Escape text for LaTeX, with the symbols that this package prints.
 
     >>> latex_text("AIST_AIRC: 5 %, -3.1 < β")

@@ -13,9 +13,9 @@ Z95 = 1.959963984540054
 
 
 def p_value(observed: ArrayLike, null: ArrayLike, side: str = "both") -> np.ndarray:
-    """(C,) p: the share of (B, C) null draws that say at least as much as the (C,) observed, itself included.
+    """(C,) p: the share of (B, C) null draws at least as extreme as the (C,) observed, itself included.
 
-    It is never 0: the smallest is 1 / (B + 1) (Phipson and Smyth 2010). Where one of them is missing, it is nan.
+    The smallest p is 1 / (B + 1), never 0 (Phipson and Smyth 2010). nan if a draw or the observed value is missing.
 
     Parameters
     ----------
@@ -124,14 +124,14 @@ def spearman(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if not (x.ndim and y.ndim):
-        return pearson(x, y)  # which says what is wrong
+        return pearson(x, y)  # raises for scalars
     return pearson(mean_ranks(x), mean_ranks(y))
 
 
 def mean_ranks(x: ArrayLike) -> np.ndarray:
     """(..., n) ranks along the last axis, from 1; equal numbers share their mean rank, and beside a nan all are nan.
 
-    As scipy.stats.rankdata, whose room takes longer to load than most commands to run.
+    As scipy.stats.rankdata, which takes longer to import than most commands take to run.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def mean_ranks(x: ArrayLike) -> np.ndarray:
 
 
 def share_interval(hits: float, n: int) -> tuple[float, float]:
-    """(low, high) of a share in [0, 1], 95 %: Wilson's interval, which has a width even where all or none are hits.
+    """(low, high) of a share in [0, 1], 95 %: Wilson's interval, of positive width even for 0 or n hits.
 
     Parameters
     ----------

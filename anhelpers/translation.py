@@ -1,6 +1,6 @@
 """Translation models as probabilities: log q_MT(t | s) of given translations under encoder-decoders of transformers.
 
-Multilingual models have language codes of their own; a plain one such as "de" is accepted where only one fits.
+Multilingual models have their own language codes; a plain one such as "de" is accepted if only one matches.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TranslationModel:
         Codes of the model's own tokenizer, such as "deu_Latn"; None for a model of one pair. In Marian trg_lang is
         ">>deu<<", placed before the source.
     prefix : tuple of int
-        Ids that the decoder is given and that are never scored: its start token, then the target language's.
+        Ids at the start of the decoder, which are not scored: its start token, then the target language's.
     task : str
         Text before every source, such as T5's "translate English to German: ".
     max_tokens : int
@@ -197,7 +197,7 @@ def known_languages(tokenizer: Any) -> list[str]:
 
 
 def _choose_language(code: str | None, known: Sequence[str], what: str) -> str:
-    """The model's own code for a language: as given, or the only one that "de" or "deu" stands for.
+    """The model's own code for a language: as given, or the only match for "de" or "deu".
 
     >>> _choose_language("de", ["deu_Latn", "eng_Latn"], "target language of nllb")
     'deu_Latn'
@@ -298,7 +298,7 @@ def score_pairs(
     ----------
     srcs, trgs : n sources and n targets; "" is the source of a model trained without sources.
     tokens_per_batch : int or None
-        Padded tokens in a forward pass; by default what suits the device.
+        Padded tokens in a forward pass; the default depends on the device.
 
     Raises
     ------

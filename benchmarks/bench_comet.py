@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import anhelpers as an
-from anhelpers.accuracy.comet import comet_scores, load_comet
+from anhelpers.accuracy.comet import _load_comet, comet_scores
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, not_measured
@@ -123,7 +123,7 @@ def _rows(n: int, k: int) -> list[tuple[str, str, str]]:
 
 
 def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Row]:
-    comet, rows = load_comet(folder), _rows(n, k)
+    comet, rows = _load_comet(folder), _rows(n, k)
     data = [dict(zip(("src", "mt", "ref"), row, strict=True)) for row in rows]
     options = {
         "batch_size": 16,

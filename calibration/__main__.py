@@ -32,18 +32,18 @@ BUILD, TABLE, PAGE = (
     Path(name) for name in ("build/calibration", "docs/calibration.tsv", "docs/calibration.md")
 )
 SLACK = 2.5
-"""Monte Carlo standard errors by which a rate may miss its tolerance: of so many rows some do by chance."""
+"""Monte Carlo standard errors by which a rate may miss its tolerance: some rows do by chance."""
 INTRO = """\
 # Calibration
 
 How often do intervals cover and tests reject in simulated worlds whose truth is known? `make calibrate` measures it and
-writes this page and [calibration.tsv](calibration.tsv), which has a line per row: quantity, setting, nominal rate,
-measured rate, its Monte Carlo standard error, and the least and most rate that the tests accept. Each row has
+writes this page and [calibration.tsv](calibration.tsv). The file has a line per row: quantity, setting, nominal rate,
+measured rate, Monte Carlo standard error, and the smallest and largest rate that the tests accept. Each row has
 {worlds:,} worlds with a fixed seed. A small part runs with the tests.
 
-**{inside} of {held} rows are inside their tolerance**, and {near} more miss it by at most {slack:g} standard errors,
-as some of so many rows do by chance. The other {shown} rows have no tolerance: they have few documents or very
-unequal ones, for which the package prints a warning beside the interval, or they show the power of a test.
+**{inside} of {held} rows are inside their tolerance.** Another {near} miss it by at most {slack:g} standard errors, as
+expected by chance. The other {shown} rows have no tolerance: they have few or very unequal documents, for which the
+package prints a warning, or they show the power of a test.
 
 | quantity | nominal | rows | measured | tolerance | rows without tolerance |
 |---|---|---|---|---|---|
@@ -51,21 +51,21 @@ unequal ones, for which the package prints a warning beside the interval, or the
 KINDS = """
 ## The worlds
 
-- **Scores**: normal (correlation 0.2 within a document); MQM-like (two thirds of the segments without an error, the
-  others with 1 to 25 points); or rising with the length of the document. Documents have 8 segments each, or skewed
+- **Scores**: normal (correlation 0.2 within a document), MQM-like (two thirds of the segments without an error, the
+  others with 1 to 25 points), or rising with the length of the document. Documents have 8 segments each, or skewed
   sizes (lognormal, median 7, one in twenty above 32). A corpus score is the F1 of summed n-gram counts.
-- **Systems**: with equal true scores (tests), with random ones (Pareto optimality), or held fixed with true scores
-  correlated by about 0.7 (the interval of r). For the claim of AN §5.2, the true scores are unrelated, equal,
-  correlated by 0.8 throughout, or half along a frontier and half behind it.
+- **Systems**: with equal true scores (tests), random ones (Pareto optimality), or fixed ones correlated by about 0.7
+  (interval of r). For the claim of AN §5.2, the true scores are unrelated, equal, correlated by 0.8, or half along a
+  frontier and half behind it.
 - **Oracle curve**: candidates with independent accuracy and naturalness.
-- **Raters**: a strict rater multiplies all points (lognormal, 0.4), marks additional errors, or differs by chance
-  alone. Raters of Krippendorff's α agree well, by chance, or nearly always.
-- **Metrics against MQM**: eight systems whose hard sources have more errors of both kinds. Intervals of soft pairwise
+- **Raters**: a strict rater multiplies all points (lognormal, 0.4), marks additional errors, or differs by chance. For
+  Krippendorff's α, raters agree well, by chance, or nearly always.
+- **Metrics against MQM**: eight systems; hard sources have more errors of both kinds. Intervals of soft pairwise
   accuracy are conservative.
-- **Divergences**: the system's distribution equals the reference, is near it, or far from it. The true distance of LPP
-  is 0, and log-probabilities are correlated within documents. A third of a document's words are its own.
-- **XMI**: sentences that cost 4 bits a token under the language model and 1.5 under the translation model. Trainings
-  differ by their seed and are scored on the same 300 sentences.
+- **Divergences**: the system's distribution is equal, near or far from the reference. The true LPP distance is 0, and
+  log-probabilities are correlated within documents. A third of the words of a document occur only there.
+- **XMI**: 4 bits per token under the language model and 1.5 under the translation model. Trainings differ by their seed
+  and are scored on the same 300 sentences.
 """
 COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]
 SAVED = ["quantity", "setting", "nominal", "measured", "error", "least", "most"]

@@ -9,7 +9,6 @@ import numpy as np
 
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
-    claim_halves,
     correlation_gap,
     correlations,
     local_correlation,
@@ -17,6 +16,7 @@ from anhelpers.plane import (
     systems_table,
     with_ranks,
 )
+from anhelpers.plane.local import _claim_halves
 from anhelpers.plane.scores import Plane
 from anhelpers.stats import correlation_interval, correlation_p, pearson
 
@@ -276,7 +276,7 @@ def _claim(
         shared = rng.normal(size=k)
         true = 10 * (np.sqrt(r) * shared + np.sqrt(1 - r) * rng.normal(size=(2, k)))
     table = local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)
-    return bool(claim_halves(table).verdict[where.split()[0]] in words)
+    return bool(_claim_halves(table).verdict[where.split()[0]] in words)
 
 
 def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
@@ -287,7 +287,7 @@ def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
     table = local_correlation(
         plane_from(each, np.repeat(np.arange(20), 8)), rng, n_draws=DRAWS // 2
     )
-    return bool(claim_halves(table).verdict[where.split()[0]] in ("holds", "is false"))
+    return bool(_claim_halves(table).verdict[where.split()[0]] in ("holds", "is false"))
 
 
 def _r_of_errors(k: int, rng: np.random.Generator) -> bool:

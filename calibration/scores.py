@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from anhelpers.bootstrap import Resamples, bootstrap_means, cluster_sums, score_intervals
-from anhelpers.charts.systems import radii
+from anhelpers.charts.systems import _radii
 from anhelpers.plane import mean_axis
 from anhelpers.plane.scores import Plane
 from anhelpers.plane.table import systems_table
@@ -128,4 +128,4 @@ def _ellipse(sizes: str, m: int, rng: np.random.Generator) -> bool:
     away = away / np.array([row.accuracy_se, row.naturalness_se])
     r = row.correlation
     distance = (away[0] ** 2 - 2 * r * away[0] * away[1] + away[1] ** 2) / (1 - r * r)
-    return bool(distance <= radii(table)[0] ** 2)
+    return bool(distance <= _radii(table)[0] ** 2)

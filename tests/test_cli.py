@@ -7,8 +7,6 @@ import math
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -71,11 +69,6 @@ def test_score_by_segment_with_a_language_model_to_parquet(files, tiny_lm):
     assert {p.name for p in Path("out").iterdir()} == {"scores.parquet", ".made.json"}
 
 
-def test_both_levels_are_two_rows(files, capsys):
-    assert score("--level", "both") == 0
-    assert table_of(capsys).level.tolist() == ["corpus"] * 2 + ["segment-mean"] * 2
-
-
 def test_scores_and_texts_are_written_for_mt_metrics_eval(files):
     assert score("-m", "yules_k", "chrf", "--mme", "mine") == 0
     folder = Path("mine/metric-scores/en-de")
@@ -122,7 +115,7 @@ def test_score_reproduces_the_official_bleu_and_chrf_of_wmt23(capsys):
     [
         ({"A.de": "nur eine Zeile\n"}, [], ["A.de"]),
         ({}, ["-m", "chfr"], ["chfr", "chrf"]),
-        ({}, ["-o", "x.xlsx"], ["x.xlsx"]),
+        ({}, ["-o", "x.xlsx"], [".xlsx"]),
         ({}, ["-l", "en-qq"], ["qq"]),
         ({}, ["--exclude", "C"], ["'C'"]),
         ({}, ["--data", "teaching"], ["--data"]),
@@ -173,27 +166,6 @@ def test_curve_of_one_file(tmp_path, capsys, monkeypatch):
     assert not re.search(r'(src|href)="https?://', page)
 
 
-def test_curve_of_k_lines_per_source(files):
-    Path("four.txt").write_text("Das Haus\nEin Haus\nEs regnet\nRegen\n", encoding="utf-8")
-    call = [
-        "curve",
-        "four.txt",
-        "-s",
-        "src.en",
-        "-r",
-        "ref.de",
-        "--naturalness",
-        "critic",
-        "-l",
-        "en-de",
-    ]
-    assert cli.main([*call, "-k", "2", "--html", "x/p.html", "-o", "c.csv"]) == 0
-    assert Path("x/p.html").is_file()
-    assert pd.read_csv("c.csv").n.eq(2).all()
-    assert cli.main([*call, "-k", "3"]) == 2
-    assert cli.main(["curve", "four.txt"]) == 2
-
-
 @pytest.fixture
 def mine(tmp_path):
     """A system for the teaching set: MT-Tuned with one word changed and a blank line."""
@@ -242,20 +214,6 @@ def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys):
     told = (out / "appendix.txt").read_text("utf-8")
     assert systems.accuracy_signature[0] in told
     assert systems.naturalness_signature[0] in told
-
-
-@pytest.mark.neural
-def test_the_plane_of_n_of_q_has_no_curve(tmp_path, tiny_lm):
-    call = ["plane", "--data", "teaching", "--lm", str(tiny_lm), "-o", str(tmp_path)]
-    assert cli.main([*call, "--mono"]) == 0
-    lpp = pd.read_csv(tmp_path / "systems.csv").set_index("system")
-    assert cli.main([*call, "--naturalness", "lpp-distance"]) == 0
-    table = pd.read_csv(tmp_path / "systems.csv").set_index("system")
-    for end in ("", "_low", "_high"):
-        expected = pytest.approx(lpp[f"minus_lpp_distance{end}"].tolist())
-        assert table[f"naturalness{end}"].tolist() == expected
-    assert not {"accuracy_gap", "minus_lpp_distance", "mono"} & {*table}
-    assert not (tmp_path / "curve.csv").exists()
 
 
 def test_a_plane_of_files_and_of_one_domain(files):
@@ -355,11 +313,3 @@ def test_every_option_has_a_help_and_there_are_at_most_110():
     options = [a for _, a in ACTIONS if a.option_strings and a.dest != "help"]
     assert len(options) <= 110
     assert len(COMMANDS) <= 11
-
-
-def test_help_loads_nothing_heavy():
-    heavy = ("numba", "pandas", "altair", "torch", "scipy", "sacrebleu", "papermill")
-    code = "import sys; from anhelpers import cli; cli._parser(); "
-    code += f"print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"

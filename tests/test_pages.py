@@ -164,9 +164,7 @@ def test_the_page_of_somebodys_own_answers_keeps_what_the_checks_said(exported):
 
 def test_code_that_is_hidden_shows_what_it_made_and_no_note_of_the_run(exported):
     noted = [OUT("stream", name="stderr", text="note: 3 scores\n"), OUT("stream", text="made\n")]
-    page = exported(
-        tagged(CODE("x = 'hidden code'\nx", outputs=noted), "hide-input"),
-    )
+    page = exported(tagged(CODE("x = 'hidden code'\nx", outputs=noted), "hide-input"))
     assert "made" in page
     assert "note: 3 scores" not in page
     assert ".celltag_hide-input:not(.anx-fold *) > .jp-Cell-inputWrapper" in page

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from anhelpers import __version__
-from anhelpers.errors import DataError
+from anhelpers.errors import AnhelpersError, DataError
 from anhelpers.provenance import (
     from_template,
     in_page,
@@ -41,7 +41,7 @@ def test_other_files_of_the_folder_keep_their_entries(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.xlsx", "no/folder/a.csv"])
 def test_a_table_that_cannot_be_written_is_refused(tmp_path, name):
-    with pytest.raises(DataError):
+    with pytest.raises(AnhelpersError):
         write_result(tmp_path / name, TABLE)
 
 

@@ -66,18 +66,6 @@ def test_a_sheet_shows_different_systems_about_equally_often(teaching, sheet):
     assert len(sheet.rows) == len(set(sheet.rows)) == 30
 
 
-def test_the_id_is_that_of_the_texts_in_any_order(sheet):
-    turned = classroom.Sheet(
-        sheet.segments[::-1],
-        sheet.srcs[::-1],
-        tuple(one[::-1] for one in sheet.candidates[::-1]),
-        tuple(one[::-1] for one in sheet.texts[::-1]),
-    )
-    assert turned.id == sheet.id
-    other = classroom.Sheet(sheet.segments, sheet.srcs, sheet.candidates, (("x",) * 3,) * 5)
-    assert other.id != sheet.id
-
-
 def test_equal_texts_and_equal_systems_are_not_compared():
     test = load("teaching").subset([0])
     cands = CandidateSet([0] * 5, ["a", "a", "b", "c", "d"], ["A", "B", "C | A", "D", "D"])
@@ -258,7 +246,7 @@ def test_the_paper_and_exact_arithmetic(matrix, level, printed, exact):
 
 
 @pytest.mark.verifies("Krippendorff's α", by="foreign", of="krippendorff 0.8")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["nominal", "ordinal", "interval"]))
 def test_the_library_gives_the_same(seed, level):
     library = pytest.importorskip("krippendorff")
@@ -303,7 +291,7 @@ cell = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
 
 
 @pytest.mark.verifies("Krippendorff's α", by="property")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
     st.sampled_from(["nominal", "ordinal", "interval"]),
@@ -329,7 +317,7 @@ RELABELLED = {  # what a level of measurement does not see
 
 
 @pytest.mark.verifies("Krippendorff's α", by="property")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
     st.sampled_from(["nominal", "ordinal", "interval"]),
@@ -389,7 +377,7 @@ def test_pair_by_pair():
 
 
 @pytest.mark.verifies("α of two raters", by="property")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
 def test_pairs_are_the_agreement_of_two(matrix):
     table = classroom.pairwise_agreement(of(matrix), "accuracy")
@@ -514,7 +502,7 @@ def test_a_plane_of_nothing_or_of_others_is_refused(row, systems):
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="foreign", of="pandas")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(1, 5)),

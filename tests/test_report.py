@@ -7,7 +7,7 @@ import pandas as pd
 
 from anhelpers.data import bundled
 from anhelpers.plane import Plane, in_one_cell, mean_axis, paired_tests, readable, systems_table
-from anhelpers.report import _bibliography, latex_text
+from anhelpers.report import _bibliography, _latex_text
 from anhelpers.scoring.lookup import TABLE
 
 
@@ -60,9 +60,9 @@ def test_a_value_and_its_interval_are_one_cell():
 
 
 def test_symbols_are_escaped_for_latex():
-    text = latex_text("50 % of a_b & x < 1 → \u2212y")
+    text = _latex_text("50 % of a_b & x < 1 → \u2212y")
     assert text == r"50 \% of a\_b \& x \textless{} 1 $\rightarrow$ $-$y"
-    assert latex_text("0.1 (-0.2 to -0.1)") == "0.1 ($-$0.2 to $-$0.1)"
+    assert _latex_text("0.1 (-0.2 to -0.1)") == "0.1 ($-$0.2 to $-$0.1)"
 
 
 def test_every_accuracy_metric_has_a_publication():

@@ -11,8 +11,6 @@ ENVIRONMENTS = [
     {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C", "NUMBA_NUM_THREADS": "2"},
 ]
 COMMANDS = [
-    ["score", "--data", "teaching", "-m", "chrf", "bleu", "critic", "-o", "score.csv"],
-    ["curve", "teaching", "-m", "chrf", "--naturalness", "critic", "-o", "curve.csv"],
     ["mqm", "teaching/en-de", "-o", "mqm.csv"],
     ["plane", "--data", "teaching", "--naturalness", "critic", "-o", "plane"],
 ]

@@ -14,7 +14,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from .._numba import compiled
 from ..data.languages import short_code
 from ..errors import DataError, MissingExtra
-from .chrf import Counter, characters, clipped_matches, words
+from .chrf import Counter, _characters, _words, clipped_matches
 
 _ORDER = 4  # Papineni et al. 2002
 _ALONE, _POINT, _HYPHEN, _DIGIT = 1, 2, 3, 4
@@ -31,7 +31,7 @@ for _kind, _marks in (
 _COMPENSATED = sys.version_info >= (3, 12)
 
 
-def sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
+def _sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
     """Return sacreBLEU's own BLEU with the tokenizer of a target language.
 
     Parameters
@@ -57,7 +57,7 @@ def sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sacr
         ) from error
 
 
-def counter(trg_lang: str = "") -> Counter:
+def _counter(trg_lang: str = "") -> Counter:
     """Return a function that counts n-grams of words of candidates and references.
 
     Counts are (n, 10) int64: length, reference length, matches of orders 1 to 4, n-grams of orders 1 to 4. Of several
@@ -68,14 +68,14 @@ def counter(trg_lang: str = "") -> Counter:
     trg_lang : str
         Target language, which chooses the tokenizer as in sacreBLEU: zh, ja and ko have their own, others 13a.
     """
-    tokenizer = sacrebleu_bleu(trg_lang).tokenizer
+    tokenizer = _sacrebleu_bleu(trg_lang).tokenizer
     is_13a = isinstance(tokenizer, Tokenizer13a)
 
     def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:
         flat, n = [text for of_group in zip(*refs, strict=True) for text in of_group], len(hyps)
         texts = hyps + [text or "" for text in flat]
         texts = [_clean(t) if is_13a else tokenizer(t.rstrip()) for t in texts]
-        symbols, at = words(characters(texts), _split_13a if is_13a else _split_nothing)
+        symbols, at = _words(_characters(texts), _split_13a if is_13a else _split_nothing)
         lengths, ref_lengths, matches = clipped_matches(
             (symbols, at[: n + 1]), (symbols, at[n:]), groups, _ORDER
         )

@@ -37,7 +37,7 @@ _MAX_LOCAL = 2**16 - 1  # local symbols are uint16
 _SKIP, _OTHER, _FIRST = 0, 1, 2
 
 
-def counter(word_order: int = 0) -> Counter:
+def _counter(word_order: int = 0) -> Counter:
     """Return a function that counts n-grams of candidates and references.
 
     Counts are (n, 3 * (6 + word_order)) int64: for each order the n-grams of the candidate, of its reference, and those
@@ -51,10 +51,10 @@ def counter(word_order: int = 0) -> Counter:
 
     def counts(hyps: list[str], refs: list[list[str | None]], groups: np.ndarray) -> np.ndarray:
         n, size = len(hyps), len(groups) - 1
-        texts = characters(hyps + [text or "" for stream in refs for text in stream])
+        texts = _characters(hyps + [text or "" for stream in refs for text in stream])
         kinds: list[tuple[Texts, int, np.ndarray | None]] = [(texts, _CHAR_ORDER, _WHITESPACE)]
         if word_order:
-            kinds.append((words(texts, split_edges), word_order, None))
+            kinds.append((_words(texts, _split_edges), word_order, None))
         best, best_score = np.empty(0), np.empty(0)
         for r, stream in enumerate(refs):
             found = []
@@ -122,7 +122,7 @@ def _counted(
 # -- texts as numbers --------------------------------------------------------------------------------------------------
 
 
-def characters(texts: list[str]) -> Texts:
+def _characters(texts: list[str]) -> Texts:
     """Characters as symbols."""
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, dtype=np.uint32), _offsets(texts)
@@ -132,7 +132,7 @@ def _offsets(rows: list) -> np.ndarray:
     return np.cumsum(np.fromiter(chain([0], map(len, rows)), np.int64, len(rows) + 1))
 
 
-def words(texts: Texts, split: Callable) -> Texts:
+def _words(texts: Texts, split: Callable) -> Texts:
     """Words of texts as symbols: equal words have equal numbers.
 
     Parameters
@@ -144,7 +144,7 @@ def words(texts: Texts, split: Callable) -> Texts:
 
 
 @compiled
-def split_edges(codes, starts):
+def _split_edges(codes, starts):
     """Cut the mark at the end of a word, or else at its start; as sacreBLEU's chrF++."""
     cuts = np.zeros(codes.size + 1, np.bool_)
     last, last_mark = np.uint32(_SPACE.size - 1), np.uint32(_MARK.size - 1)

@@ -27,12 +27,10 @@ from ..data.external import (
 )
 from ..data.human import KINDS, is_export, rating_files, read_ratings_of
 from ..data.io import read_bytes, read_table
-from ..data.join import join_ratings
-from ..data.mme import is_mme, mme_scores, read_mme, read_mme_scores
-from ..data.ratings import Ratings, read_ratings
+from ..data.ratings import Ratings, join_ratings, read_ratings
 from ..data.schema import TestSet
 from ..data.sets import SETS, find_file, ratings_file
-from ..data.wmt import is_wmt25, read_wmt
+from ..data.wmt import is_mme, is_wmt25, mme_scores, read_mme, read_mme_scores, read_wmt
 from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
@@ -66,7 +64,7 @@ def external_metric(name: str) -> Metric:
     return make[kind](name, kind, place)
 
 
-def named(asked: Asked) -> Metric:
+def _named(asked: Asked) -> Metric:
     """Return the metric of a row of the table of metrics."""
     return external_metric(asked.name)
 

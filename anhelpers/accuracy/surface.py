@@ -58,7 +58,7 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     array([100.,   0.,  nan])
     """
     label = METRICS[checks.one_of(name, METRICS, "surface metric")]
-    check_number(n_refs)
+    _check_number(n_refs)
     of_segments, of_corpus = (sacrebleu_metric(name, trg_lang, segments=s) for s in (True, False))
     segment_scores, corpus_scores, counter = _functions(name, trg_lang)
     signature, corpus_signature = (_signature(sacre, n_refs) for sacre in (of_segments, of_corpus))
@@ -99,7 +99,7 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     )
 
 
-def named(asked: Asked) -> Metric:
+def _named(asked: Asked) -> Metric:
     """Return the surface metric of a row of the table of metrics."""
     return surface_metric(asked.name, asked.lang, asked.n_refs)
 
@@ -107,7 +107,7 @@ def named(asked: Asked) -> Metric:
 def sacrebleu_metric(name: str, trg_lang: str = "", *, segments: bool = False) -> Any:
     """Return sacreBLEU's own metric with the same options, for segments or for a corpus."""
     if name == "bleu":
-        return bleu.sacrebleu_bleu(trg_lang, effective_order=segments)
+        return bleu._sacrebleu_bleu(trg_lang, effective_order=segments)
     return sacrebleu.TER() if name == "ter" else sacrebleu.CHRF(word_order=2 * (name == "chrf++"))
 
 
@@ -115,14 +115,14 @@ def _functions(name: str, trg_lang: str) -> tuple[Callable, Callable, Callable[[
     """Scores of segments' counts, scores of sums of counts, and the maker of a counter."""
     if name == "bleu":
         of_segments, of_corpus = (partial(bleu.scores, effective_order=e) for e in (True, False))
-        return of_segments, of_corpus, partial(bleu.counter, trg_lang)
+        return of_segments, of_corpus, partial(bleu._counter, trg_lang)
     if name == "ter":
         if trg_lang and not spaced(trg_lang):
             note_once(
                 f"TER counts words between spaces, and '{trg_lang}' has none: use chrf or bleu."
             )
         return ter_scores, ter_scores, _ter_counter
-    return chrf.scores, chrf.scores, partial(chrf.counter, 2 * (name == "chrf++"))
+    return chrf.scores, chrf.scores, partial(chrf._counter, 2 * (name == "chrf++"))
 
 
 def _signature(sacre: Any, n_refs: int | str) -> str:
@@ -180,7 +180,7 @@ def _ter_counter() -> chrf.Counter:
 # -- references and batches --------------------------------------------------------------------------------------------
 
 
-def check_number(n_refs: int | str) -> None:
+def _check_number(n_refs: int | str) -> None:
     """Raise a DataError unless the number of references is "var" or at least 1."""
     if n_refs != "var":
         checks.whole("n_refs", n_refs)

@@ -16,27 +16,27 @@ from .frame import (
     FONT,
     LINE,
     QUIET,
-    Frame,
-    Layer,
     Ranges,
     Size,
-    alt_words,
-    axis_of,
+    _alt_words,
+    _axis_of,
+    _checked,
+    _checked_systems,
+    _dots,
+    _Frame,
+    _framed,
+    _headline,
+    _Layer,
+    _legend,
+    _not_drawn,
+    _system_marks,
+    _systems_text,
+    _tip,
+    _told_apart,
     axis_ranges,
-    checked,
-    checked_systems,
-    dots,
-    framed,
-    headline,
-    legend,
-    not_drawn,
     number,
-    system_marks,
-    systems_text,
-    tip,
-    told_apart,
 )
-from .labels import label_layers
+from .labels import _label_layers
 
 _WINDOWS = {  # kind: column and title of its x axis
     "nearest": ("n_systems", "Systems nearest to the frontier"),
@@ -79,9 +79,9 @@ def plot_local_correlation(
     size : of a panel in pixels
     """
     needed = ["n_systems", "distance", *_R, *_ALONE]
-    for kind in checked(table, [], needed, name="window")["window"].unique():
+    for kind in _checked(table, [], needed, name="window")["window"].unique():
         checks.one_of(kind, _WINDOWS, "kind of window")
-    rows = checked(table, ["pearson", "distance"], needed, name="window")
+    rows = _checked(table, ["pearson", "distance"], needed, name="window")
     kinds = [kind for kind in _WINDOWS if kind in set(rows["window"])]
     panels, words = [], []
     for i, kind in enumerate(kinds):
@@ -98,7 +98,7 @@ def plot_local_correlation(
         "what selecting alone gives among unrelated systems."
     )
     chart = alt.concat(*panels, columns=2, spacing=24)
-    return framed(chart, title, words, [note], width=len(kinds) * size[0])
+    return _framed(chart, title, words, [note], width=len(kinds) * size[0])
 
 
 def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.LayerChart:
@@ -106,17 +106,17 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
     low, high = float(rows[column].min()), float(rows[column].max())
     margin = 0.06 * (high - low) or 1.0
     ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
-    axis = axis_of(x_title, size[0], tickCount=size[0] // 70, grid=False, **ticks)
+    axis = _axis_of(x_title, size[0], tickCount=size[0] // 70, grid=False, **ticks)
     domain = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
     x = alt.X(f"{column}:Q", axis=axis, scale=domain)
     scale = alt.Scale(domain=[-1.05, 1.25], nice=False)
     y_title = ["Pearson's r of", "the two axes"] if y_axis else None
     left = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **AXIS)
     y = {c: alt.Y(f"{c}:Q", scale=scale, axis=left) for c in (*_R, *_ALONE)}
-    chosen, known = Layer(rows.dropna(subset=_ALONE[:1])), Layer(rows.dropna(subset=_R[1:]))
-    zero = Layer(pd.DataFrame({"pearson": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
+    chosen, known = _Layer(rows.dropna(subset=_ALONE[:1])), _Layer(rows.dropna(subset=_R[1:]))
+    zero = _Layer(pd.DataFrame({"pearson": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
     tips: list[Any] = [
-        tip(c) for c in ("n_systems", "distance", *_R, *_ALONE, *_DETAILS) if c in rows
+        _tip(c) for c in ("n_systems", "distance", *_R, *_ALONE, *_DETAILS) if c in rows
     ]
     tips += ["systems:N"] if "systems" in rows else []
     band, bar = (
@@ -129,7 +129,7 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
         zero.encode(y=y["pearson"]),
         bar.encode(x=x, y=y["pearson_low"], y2="pearson_high:Q"),
         mean.encode(x=x, y=y["selection_pearson"]),
-        dots(rows, fill=LINE, size=110).encode(x=x, y=y["pearson"], tooltip=tips),
+        _dots(rows, fill=LINE, size=110).encode(x=x, y=y["pearson"], tooltip=tips),
     ]
     if kind != "nearest":
         sizes = rows["n_systems"].unique()
@@ -140,7 +140,7 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
             step = -(-len(rows) * 3 * FONT // size[0])
             counts = rows.sort_values(column)[::step]
             counts = counts[[column]].assign(label=[f"{n:g}" for n in counts["n_systems"]])
-        texts = Layer(counts.assign(pearson=1.15)).mark_text(fontSize=FONT)
+        texts = _Layer(counts.assign(pearson=1.15)).mark_text(fontSize=FONT)
         layers.append(texts.encode(x=x, y=y["pearson"], text="label:N"))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
@@ -165,29 +165,29 @@ def plot_against_fluency(
     title : claim of the chart
     columns : panels side by side; size : of a panel in pixels
     """
-    checked(table, ["system", "category", "score", "fluency"], name="metric")
+    _checked(table, ["system", "category", "score", "fluency"], name="metric")
     axes = (("score", "accuracy"), ("fluency", "naturalness"))
     renamed = table.rename(columns={f"{a}{e}": f"{b}{e}" for a, b in axes for e in _ENDS})
     kinds, groups = table["category"].unique(), list(renamed.groupby("metric", sort=False))
     panels, words = [], [f"each metric against {_FLUENCY}"]
     for i, (metric, own) in enumerate(groups):
-        frame = checked_systems(own)
+        frame = _checked_systems(own)
         x_title = _FLUENCY if i + columns >= len(groups) else ""
-        plane = Frame.plane(
+        plane = _Frame.plane(
             axis_ranges([], [frame]), naturalness_title=x_title, accuracy_title="", size=size
         )
         bars, lines = plane.bars(frame)
-        leaders, texts, lost = label_layers(frame, plane, lines)
-        tips = [tip("naturalness", "fluency"), tip("accuracy", "score")]
-        marks = system_marks(frame, plane.channels, tips, kinds=kinds)
+        leaders, texts, lost = _label_layers(frame, plane, lines)
+        tips = [_tip("naturalness", "fluency"), _tip("accuracy", "score")]
+        marks = _system_marks(frame, plane.channels, tips, kinds=kinds)
         panel = alt.layer(*bars, *leaders, marks, *texts).properties(width=size[0], height=size[1])
         name = (metric_titles or {}).get(str(metric), str(metric))
-        below = [*filter(None, [(notes or {}).get(str(metric), "")]), *not_drawn(own, frame)]
-        panels.append(panel.properties(**headline(name, below, size[0], 17)))
+        below = [*filter(None, [(notes or {}).get(str(metric), "")]), *_not_drawn(own, frame)]
+        panels.append(panel.properties(**_headline(name, below, size[0], 17)))
         unnamed = f"without a label for want of space: {', '.join(lost)}" if lost else ""
-        words.append(alt_words(name, [*below, systems_text(frame), unnamed]).removesuffix("."))
+        words.append(_alt_words(name, [*below, _systems_text(frame), unnamed]).removesuffix("."))
     chart = alt.concat(*panels, columns=columns, spacing=24)
-    return framed(chart, title, words, width=columns * size[0])
+    return _framed(chart, title, words, width=columns * size[0])
 
 
 def plot_bias(
@@ -212,13 +212,13 @@ def plot_bias(
     """
     axes = {"with_accuracy": "accuracy", "with_fluency": "naturalness"}
     names = {f"{old}{end}": f"{new}{end}" for old, new in axes.items() for end in _ENDS}
-    checked(table, ["kind", "level", "statistic", "with_accuracy"], [*names], name="metric")
+    _checked(table, ["kind", "level", "statistic", "with_accuracy"], [*names], name="metric")
 
     def chosen(rows: pd.DataFrame) -> pd.DataFrame:
         own = rows[(rows["level"] == level) & (rows["statistic"] == "pearson")]
         return own.rename(columns=names | {"metric": "system"})
 
-    rows = checked(chosen(table), [*axes.values()])
+    rows = _checked(chosen(table), [*axes.values()])
     titles = [f"Pearson's r with human {of} ({level})" for of in ("fluency", "accuracy")]
     noise = pd.DataFrame()
     if "chance_accuracy_low" in rows and rows["chance_accuracy_low"].notna().any():
@@ -227,31 +227,31 @@ def plot_bias(
         ends = {b: [one[f"chance_{a}_{end}"] for end in ("low", "high")] for a, b in spans}
         noise = pd.DataFrame(ends)
     ranges = axis_ranges([], [rows, noise])
-    plane = Frame.plane(ranges, naturalness_title=titles[0], accuracy_title=titles[1], size=size)
+    plane = _Frame.plane(ranges, naturalness_title=titles[0], accuracy_title=titles[1], size=size)
     layers = [] if noise.empty else [_field(noise, plane)]
     layers.append(_diagonal(ranges, plane))
     bars, lines = plane.bars(rows)
     mixed = (
         pd.DataFrame()
         if arc is None
-        else checked(chosen(arc), [*axes.values()], name="share", least=0)
+        else _checked(chosen(arc), [*axes.values()], name="share", least=0)
     )
     if len(mixed):
         lines.append(plane.at(mixed))
-        mark = Layer(mixed[["share", *axes.values()]]).mark_line(color=LINE, strokeWidth=2.5)
+        mark = _Layer(mixed[["share", *axes.values()]]).mark_line(color=LINE, strokeWidth=2.5)
         layers.append(mark.encode(**plane.channels, order="share:Q"))
-    leaders, texts, lost = label_layers(rows.assign(bold=rows["kind"] == "metric"), plane, lines)
+    leaders, texts, lost = _label_layers(rows.assign(bold=rows["kind"] == "metric"), plane, lines)
     kinds = [kind for kind in _LOOKS if kind in set(rows["kind"])]
     shape, fill = zip(*(_LOOKS[kind] for kind in kinds), strict=True)
-    looks = told_apart("kind", kinds, legend(symbolSize=160), shape=shape, fill=fill)
+    looks = _told_apart("kind", kinds, _legend(symbolSize=160), shape=shape, fill=fill)
     tips: list[Any] = ["system:N", "kind:N"]
     tips += [
-        tip(f"{new}{e}", f"{old} {e[1:]}".replace("_", " ").strip())
+        _tip(f"{new}{e}", f"{old} {e[1:]}".replace("_", " ").strip())
         for old, new in axes.items()
         for e in _ENDS
     ]
-    tips += [tip(c) for c in ("lean", "lean_low", "lean_high", "n", "n_docs") if c in rows]
-    marks = dots(rows).encode(**plane.channels, **looks, tooltip=tips)
+    tips += [_tip(c) for c in ("lean", "lean_low", "lean_high", "n", "n_docs") if c in rows]
+    marks = _dots(rows).encode(**plane.channels, **looks, tooltip=tips)
     note = "Above the dashed line a metric agrees more with accuracy, below it more with fluency."
     note += " Grey: metrics of noise." * bool(len(noise))
     note += " Blue: exact mixtures of the two human ratings." * bool(len(mixed))
@@ -261,20 +261,20 @@ def plot_bias(
     ]
     words += [f"without a label for want of space: {', '.join(lost)}"] if lost else []
     chart = alt.layer(*layers, *bars, *leaders, marks, *texts)
-    return framed(chart, title, words, [note], size=size)
+    return _framed(chart, title, words, [note], size=size)
 
 
-def _field(noise: pd.DataFrame, plane: Frame) -> alt.Chart:
+def _field(noise: pd.DataFrame, plane: _Frame) -> alt.Chart:
     low, high = noise.min(), noise.max()
     box = {"naturalness": low["naturalness"], "accuracy": low["accuracy"]}
     box |= {"x2": high["naturalness"], "y2": high["accuracy"]}
-    mark = Layer(pd.DataFrame([box])).mark_rect(color=BARS, opacity=0.25)
+    mark = _Layer(pd.DataFrame([box])).mark_rect(color=BARS, opacity=0.25)
     return mark.encode(**plane.channels, x2="x2:Q", y2="y2:Q")
 
 
-def _diagonal(ranges: Ranges, plane: Frame) -> alt.Chart:
+def _diagonal(ranges: Ranges, plane: _Frame) -> alt.Chart:
     ends = np.array([max(span[0] for span in ranges), min(span[1] for span in ranges)])
-    frame = Layer(pd.DataFrame({"naturalness": ends, "accuracy": ends}))
+    frame = _Layer(pd.DataFrame({"naturalness": ends, "accuracy": ends}))
     return frame.mark_line(color=QUIET, strokeDash=[6, 4]).encode(**plane.channels)
 
 
@@ -290,7 +290,7 @@ def _decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     The table with rank (1..m within the method), m, threshold (alpha/(m − rank + 1)), and level:
     0 all three reject, 1 Holm and uncorrected, 2 uncorrected only, 3 none, as in `LEVELS`.
     """
-    rows = checked(table, ["method", "p", "p_holm"], ["r"], name="feature")
+    rows = _checked(table, ["method", "p", "p_holm"], ["r"], name="feature")
     order = pd.Categorical(rows.method, list(dict.fromkeys(rows.method)))
     rows = rows.assign(order=order).sort_values(["order", "p"], kind="stable", ignore_index=True)
     tests = rows.groupby("order", observed=True).p
@@ -325,7 +325,7 @@ def plot_decisions(
     low = max(_LEAST, min(rows.p.min(), (_SMALLEST if slider else alpha) / rows.m.max()) / 1.2)
     most, rows["x"] = int(rows.m.max()), rows.p.clip(lower=low)
     axes = ("p (two-sided, log scale)", "")
-    plane = Frame.over([low, 1], [1, most], axes, size=(_WIDE, _ROW * most), log=(True, False))
+    plane = _Frame.over([low, 1], [1, most], axes, size=(_WIDE, _ROW * most), log=(True, False))
     bind = (
         {"bind": alt.binding_range(min=_SMALLEST, max=0.2, step=0.001, name="α ")} if slider else {}
     )
@@ -351,30 +351,30 @@ def plot_decisions(
         for method, own in rows.rename(columns={"name": "name_"}).groupby("method", sort=False)
     ]
     chart = chart.add_params(param)
-    return framed(
+    return _framed(
         chart, claim if title is None else title, words, notes, width=len(methods) * (_WIDE + 200)
     )
 
 
-def _panel(rows: pd.DataFrame, plane: Frame) -> alt.LayerChart:
+def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
     m, (wide, high) = int(rows.m.iloc[0]), plane.size
     scale = alt.Scale(domain=[0.5, high / _ROW + 0.5], nice=False, reverse=True)
     x, y = plane.channels["x"], alt.Y("rank:Q", axis=None, scale=scale)
     row, above = {"y": y}, {"y": alt.value(-12)}
     steps = pd.DataFrame({"order": range(2 * m), "left": m - np.repeat(range(m), 2)})
     steps["rank"] = np.repeat(range(1, m + 1), 2) + np.tile([-0.5, 0.5], m)
-    stairs = Layer(steps).transform_calculate(x="alpha / datum.left")
-    foot = Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"]})).transform_calculate(
+    stairs = _Layer(steps).transform_calculate(x="alpha / datum.left")
+    foot = _Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"]})).transform_calculate(
         x="alpha / 1.5"
     )
     purple = "#A04B78"
     layers = [
-        Layer(rows).mark_rule(color="#DDDDDD", strokeWidth=1).encode(**row),
+        _Layer(rows).mark_rule(color="#DDDDDD", strokeWidth=1).encode(**row),
         stairs.mark_line(color=purple, strokeWidth=3).encode(x=x, y=y, order="order:Q"),
         _text(foot, x, row, color=purple),
     ]
     for text, over, align, dash in ((f"α/{m}", m, "right", [5, 4]), ("α", 1, "left", [1, 0])):
-        line = Layer(pd.DataFrame({"text": [text]})).transform_calculate(x=f"alpha / {over}")
+        line = _Layer(pd.DataFrame({"text": [text]})).transform_calculate(x=f"alpha / {over}")
         layers.append(line.mark_rule(strokeWidth=2, strokeDash=dash).encode(x=x))
         layers.append(_text(line, x, above, align=align))
     signed = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
@@ -384,18 +384,18 @@ def _panel(rows: pd.DataFrame, plane: Frame) -> alt.LayerChart:
         (rows.assign(text=rows.name), -8, row),
         (head, wide + 50, above),
     ):
-        layers.append(_text(Layer(frame), alt.value(at), where))
+        layers.append(_text(_Layer(frame), alt.value(at), where))
     levels = [f"'{name}'" for name in LEVELS]
     level = (
         f"datum.p < alpha / datum.m ? {levels[0]} : datum.p_holm < alpha ? {levels[1]} : "
         f"datum.p < alpha ? {levels[2]} : {levels[3]}"
     )
     shape, fill = zip(*LEVELS.values(), strict=True)
-    key = legend(symbolSize=160, columnPadding=18, labelLimit=400)
-    looks = told_apart("decision", LEVELS, key, shape=shape, fill=fill)
-    tips: list[Any] = ["name:N", *map(tip, ("r", "p", "p_holm", "threshold"))]
+    key = _legend(symbolSize=160, columnPadding=18, labelLimit=400)
+    looks = _told_apart("decision", LEVELS, key, shape=shape, fill=fill)
+    tips: list[Any] = ["name:N", *map(_tip, ("r", "p", "p_holm", "threshold"))]
     step = "alpha / (datum.m - datum.rank + 1)"
-    marks = dots(rows).transform_calculate(decision=level, threshold=step)
+    marks = _dots(rows).transform_calculate(decision=level, threshold=step)
     marks = marks.encode(x=x, y=y, tooltip=tips, **looks)
     head = alt.TitleParams(
         str(rows.method.iloc[0]).capitalize(), fontSize=18, anchor="middle", frame="group"

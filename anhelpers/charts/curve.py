@@ -22,22 +22,22 @@ from .frame import (
     FONT,
     LINE,
     QUIET,
-    Frame,
-    Layer,
     Look,
     Size,
+    _checked_systems,
+    _dots,
+    _Frame,
+    _framed,
+    _Layer,
+    _not_drawn,
+    _system_marks,
+    _systems_text,
+    _tip,
+    _told_apart,
     axis_ranges,
     beta_label,
-    checked_systems,
-    dots,
-    framed,
-    not_drawn,
-    system_marks,
-    systems_text,
-    tip,
-    told_apart,
 )
-from .labels import LINE_HEIGHT, drawn_labels, label_layers, name_lines, place_labels
+from .labels import LINE_HEIGHT, _drawn_labels, _label_layers, _name_lines, _place_labels
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
@@ -73,43 +73,39 @@ def plot_curve(
         As in `frame.Look`.
     """
     checks.a_kind(curve, OracleCurve, "curve is an OracleCurve, such as study.curve")
-    table, systems = systems, checked_systems(systems, least=0)
-    plane = Frame.plane(axis_ranges([curve], [systems, circles]), **look)
+    table, systems = systems, _checked_systems(systems, least=0)
+    plane = _Frame.plane(axis_ranges([curve], [systems, circles]), **look)
     shown, most = systems[plane.holds(systems)], 5000 if point is None else 400
-    layers, lines, marks = curve_layers(curve, plane, betas=betas, most=most)
+    layers, lines, marks = _curve_layers(curve, plane, betas=betas, most=most)
     bars, ends = plane.bars(shown)
-    leaders, texts, _ = label_layers(shown, plane, [*lines, *ends], marks)
-    points = [system_marks(shown, plane.channels, plane.tips)] if len(shown) else []
+    leaders, texts, _ = _label_layers(shown, plane, [*lines, *ends], marks)
+    points = [_system_marks(shown, plane.channels, plane.tips)] if len(shown) else []
     layers = [layers[0], *leaders, *bars, *points, *layers[1:], *texts]
     if point is not None:
         layers.append(plane.moving_point(_vertices(curve, [curve.vertex(point)])))
     if circles is not None:
-        layers.append(Layer(circles).mark_point(color=QUIET, size=70).encode(**plane.channels))
-    words = [curve_text(curve, table), systems_text(systems)]
-    notes = [*not_drawn(table, systems, plane), *curve_notes(curve, table, plane)]
+        layers.append(_Layer(circles).mark_point(color=QUIET, size=70).encode(**plane.channels))
+    words = [_curve_text(curve, table), _systems_text(systems)]
+    notes = [*_not_drawn(table, systems, plane), *_curve_notes(curve, table, plane)]
     return plane.finished(layers, words, notes)
 
 
-def curve_layers(
-    curve: OracleCurve,
-    plane: Frame,
-    *,
-    betas: Sequence[float] = (0, math.inf),
-    most: int = 5000,
+def _curve_layers(
+    curve: OracleCurve, plane: _Frame, *, betas: Sequence[float] = (0, math.inf), most: int = 5000
 ) -> tuple[list[alt.Chart], list[np.ndarray], pd.DataFrame]:
     """Line named ``bxline`` and marks at some β, (V, 2) pixels, and the marks' table with labels."""
     path = plane.pixels(curve.naturalness, curve.accuracy)
     kept = np.flatnonzero(plane.thinned(path, most=most))
     line = _vertices(curve, kept)
-    mark = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **plane.cut(line))
+    mark = _Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **plane.cut(line))
     marks = _vertices(curve, [curve.vertex(b) for b in betas])
     marks = marks.assign(label=[beta_label(b) for b in betas])[plane.holds(marks)]
     tips = [alt.Tooltip("label:N", title="oracle"), *plane.tips]
-    ends = dots(marks, fill=LINE, size=110).encode(**plane.channels, tooltip=tips)
+    ends = _dots(marks, fill=LINE, size=110).encode(**plane.channels, tooltip=tips)
     return [mark.encode(**plane.channels, order="order:Q"), ends], [path[kept]], marks
 
 
-def curve_notes(curve: OracleCurve | None, table: pd.DataFrame | None, plane: Frame) -> list[str]:
+def _curve_notes(curve: OracleCurve | None, table: pd.DataFrame | None, plane: _Frame) -> list[str]:
     """Notes on a curve outside the plane, and on systems above it that are no candidates."""
     if curve is None:
         return []
@@ -124,7 +120,7 @@ def curve_notes(curve: OracleCurve | None, table: pd.DataFrame | None, plane: Fr
     return notes
 
 
-def curve_text(curve: OracleCurve | None, table: pd.DataFrame | None = None) -> str:
+def _curve_text(curve: OracleCurve | None, table: pd.DataFrame | None = None) -> str:
     """Ends of a curve in words, and its candidates where the table has them; empty for no curve."""
     if curve is None:
         return ""
@@ -144,10 +140,7 @@ def _vertices(curve: OracleCurve, index: ArrayLike) -> pd.DataFrame:
 
 
 def plot_tradeoff(
-    curve: ExactCurve,
-    *,
-    point: float | None = None,
-    **look: Unpack[Look],
+    curve: ExactCurve, *, point: float | None = None, **look: Unpack[Look]
 ) -> alt.LayerChart:
     """Best accuracy A(N) that naturalness N allows, with vertices marked and both ends named.
 
@@ -164,7 +157,7 @@ def plot_tradeoff(
         "accuracy_title": "Accuracy A(N) (higher is better)",
         "naturalness_title": f"Naturalness N = −D(Q, R) ({of.label}, {of.unit}; higher is more natural)",
     }
-    plane = Frame.plane(axis_ranges([curve]), **{**default, **look})
+    plane = _Frame.plane(axis_ranges([curve]), **{**default, **look})
 
     def rows(naturalness: ArrayLike, **more: Any) -> pd.DataFrame:
         n = np.asarray(naturalness, dtype=float)
@@ -174,16 +167,16 @@ def plot_tradeoff(
     line = rows(curve.naturalness, beta=curve.beta)
     few = curve.exact and len(line) <= _MOST_MARKS
     corners = line if few else line.iloc[sorted({0, len(line) - 1})]
-    tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
-    path = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
+    tips = [_tip("naturalness"), _tip("accuracy"), _tip("beta", "β from")]
+    path = _Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
     layers = [
         path.encode(**plane.channels, order="naturalness:Q"),
-        dots(corners, "vertices", size=60, fill=LINE).encode(**plane.channels, tooltip=tips),
+        _dots(corners, "vertices", size=60, fill=LINE).encode(**plane.channels, tooltip=tips),
     ]
     ends = rows(curve.naturalness[:1], label="no tradeoff")
     if len(line) > 1:
         ends = rows(curve.naturalness[[0, -1]], label=["most accurate", "most natural"])
-    leaders, texts, _ = label_layers(ends, plane, [plane.at(line)])
+    leaders, texts, _ = _label_layers(ends, plane, [plane.at(line)])
     layers = [*leaders, *layers, *texts]
     if point is not None:
         layers.append(plane.moving_point(rows([point])))
@@ -226,7 +219,7 @@ def plot_optimism(
     for name, given in (bands or {}).items():
         band = np.asarray(given, dtype=float)
         drawn[checks.one_of(name, curves, "curve of a band")] = band[:, np.isfinite(band).all(0)]
-    table, systems = systems, checked_systems(systems, least=0)
+    table, systems = systems, _checked_systems(systems, least=0)
     for name in named:
         checks.one_of(name, systems["system"], "system")
     rows = systems[systems["system"].isin(named) | (systems["category"] == "human")]
@@ -238,7 +231,7 @@ def plot_optimism(
     if fan is not None:
         ends = {c: getattr(fan, c)[[0, -1]].ravel() for c in ("naturalness", "accuracy")}
         extent.append(pd.DataFrame(ends))
-    plane = Frame.plane(axis_ranges(curves.values(), extent), **{"size": (760, 520)} | look)
+    plane = _Frame.plane(axis_ranges(curves.values(), extent), **{"size": (760, 520)} | look)
     paths, frame = _paths({n: (c.naturalness, c.accuracy) for n, c in curves.items()}, plane)
     layers = _bands(drawn, [*curves], plane)
     thin: dict[str, np.ndarray] = {}
@@ -250,7 +243,7 @@ def plot_optimism(
         )
     shown = systems[plane.holds(systems)]
     marks = plane.at(shown)
-    near = place_labels(
+    near = _place_labels(
         np.array([p[-1] for p in thin.values()] or np.empty((0, 2))),
         [*thin],
         [*paths.values(), *marks[:, None]],
@@ -259,33 +252,35 @@ def plot_optimism(
     )
     fans = [label for label in near if label]
     obstacles = [*thin.values(), *(label.outline for label in fans), *marks[:, None]]
-    names = name_lines([*curves], [*paths.values()], plane.size, obstacles)
-    looks = told_apart("series", curves, color=COLOURS, strokeDash=DASHES)
+    names = _name_lines([*curves], [*paths.values()], plane.size, obstacles)
+    looks = _told_apart("series", curves, color=COLOURS, strokeDash=DASHES)
     layers += _strokes(frame, plane, "curves", looks, 3)
     lines = [*paths.values(), *obstacles, *(one.outline for one in names if not one.beside)]
-    leaders, texts, _ = label_layers(shown[shown.index.isin(rows.index)], plane, lines)
+    leaders, texts, _ = _label_layers(shown[shown.index.isin(rows.index)], plane, lines)
     layers += leaders
     if len(shown):
-        layers.append(system_marks(shown, plane.channels, plane.tips))
+        layers.append(_system_marks(shown, plane.channels, plane.tips))
     for own, of in ((names, "leaders"), (fans, "")):
-        led, written = drawn_labels(own, plane, of)
+        led, written = _drawn_labels(own, plane, of)
         layers += [*led, *written]
     notes = [
         "Bands: 95 % intervals of the accuracy at this naturalness, documents resampled."
     ] * bool(drawn)
     notes += ["Thin lines: the oracle with K random candidates per source, expected."] * bool(thin)
-    notes += not_drawn(table, systems, plane)
-    words = [f"{name}: {curve_text(c).removeprefix('oracle curve ')}" for name, c in curves.items()]
+    notes += _not_drawn(table, systems, plane)
+    words = [
+        f"{name}: {_curve_text(c).removeprefix('oracle curve ')}" for name, c in curves.items()
+    ]
     if fan is not None:
         tops = zip(fan.ks.tolist(), fan.accuracy[0], strict=True)
         words.append(
             f"expected accuracy at β = 0, {', '.join(f'K = {k}: {a:.4g}' for k, a in tops)}"
         )
-    words.append(systems_text(systems))
+    words.append(_systems_text(systems))
     return plane.finished([*layers, *texts], words, notes)
 
 
-def _paths(lines: Mapping[str, _Path], plane: Frame) -> tuple[dict[str, np.ndarray], pd.DataFrame]:
+def _paths(lines: Mapping[str, _Path], plane: _Frame) -> tuple[dict[str, np.ndarray], pd.DataFrame]:
     """(V, 2) pixels of each (naturalness, accuracy), thinned together, and series, values, order."""
     x, y = (np.concatenate([line[k] for line in lines.values()]) for k in (0, 1))
     frame = pd.DataFrame({"series": np.repeat([*lines], [len(n) for n, _ in lines.values()])})
@@ -297,27 +292,27 @@ def _paths(lines: Mapping[str, _Path], plane: Frame) -> tuple[dict[str, np.ndarr
 
 
 def _strokes(
-    frame: pd.DataFrame, plane: Frame, name: str, looks: dict, wide: float
+    frame: pd.DataFrame, plane: _Frame, name: str, looks: dict, wide: float
 ) -> list[alt.Chart]:
     """Lines, and a dot where one is a single point."""
-    mark = Layer(frame, name=name).mark_line(
+    mark = _Layer(frame, name=name).mark_line(
         strokeWidth=wide, strokeJoin="round", **plane.cut(frame)
     )
     layers = [mark.encode(**plane.channels, **looks, order="order:Q")]
     spans = frame.groupby("series")[["naturalness", "accuracy"]].transform(np.ptp).to_numpy()
     single = frame[(spans == 0).all(axis=1)].drop_duplicates("series")
     if len(single):
-        dot = Layer(single).mark_point(filled=True, size=40 * wide, opacity=1)
+        dot = _Layer(single).mark_point(filled=True, size=40 * wide, opacity=1)
         layers.append(dot.encode(**plane.channels, color=looks["color"]))
     return layers
 
 
-def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: Frame) -> list[alt.Chart]:
+def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: _Frame) -> list[alt.Chart]:
     layers = []
     for name, (x, low, high) in bands.items():
         frame = pd.DataFrame({"naturalness": x, "accuracy": low, "high": high})
         cut = plane.cut(frame) | plane.cut(frame.assign(accuracy=high))
-        area = Layer(frame).mark_area(color=COLOURS[names.index(name)], opacity=0.16, **cut)
+        area = _Layer(frame).mark_area(color=COLOURS[names.index(name)], opacity=0.16, **cut)
         layers.append(area.encode(**plane.channels, y2="high:Q"))
     return layers
 
@@ -351,14 +346,14 @@ def plot_callouts(
     high, panels = max(map(len, lines)), []
     for study, row, written in zip(studies, rows, lines, strict=True):
         accuracy, naturalness = (metric.oriented_title for metric in study.metrics)
-        plane = Frame(axis_ranges([study.curve]), size, (naturalness, accuracy))
-        (line, ends), paths, marks = curve_layers(study.curve, plane, betas=[b for b, _ in row])
+        plane = _Frame(axis_ranges([study.curve]), size, (naturalness, accuracy))
+        (line, ends), paths, marks = _curve_layers(study.curve, plane, betas=[b for b, _ in row])
         line.name = alt.Undefined  # views of one name would share their data
         texts = [f"{k}  ({beta_label(float(f'{beta:.2g}'))})" for k, (beta, _) in enumerate(row, 1)]
-        leaders, labels, _ = label_layers(marks.assign(label=texts), plane, paths)
+        leaders, labels, _ = _label_layers(marks.assign(label=texts), plane, paths)
         above = alt.layer(line, *leaders, ends, *labels).properties(width=size[0], height=size[1])
         y = alt.Y("at:Q", axis=None, scale=alt.Scale(domain=[high, 0], nice=False, zero=False))
-        below = Layer(pd.DataFrame({"line": written, "at": range(len(written))}))
+        below = _Layer(pd.DataFrame({"line": written, "at": range(len(written))}))
         below = below.mark_text(align="left", baseline="top", fontSize=FONT, color="#000000")
         below = below.encode(x=alt.value(0), y=y, text="line:N")
         below = below.properties(
@@ -366,11 +361,11 @@ def plot_callouts(
         )
         panels.append(alt.vconcat(above, below, spacing=14))
     words = [
-        f"{study.metrics[0].label}: {curve_text(study.curve)}; {'; '.join(text for _, text in row)}"
+        f"{study.metrics[0].label}: {_curve_text(study.curve)}; {'; '.join(text for _, text in row)}"
         for study, row in zip(studies, rows, strict=True)
     ]
     chart, note = alt.hconcat(*panels, spacing=30), f"The sentence: “{srcs[segment]}”"
-    return framed(chart, title, words, [note], width=len(studies) * (size[0] + 90))
+    return _framed(chart, title, words, [note], width=len(studies) * (size[0] + 90))
 
 
 def _moments(study: OracleStudy) -> list[list[tuple[float, int]]]:

@@ -78,15 +78,15 @@ class Look(TypedDict, total=False):
     size: Size
 
 
-class Layer(alt.Chart):
+class _Layer(alt.Chart):
     """Chart with a shallow deep copy; Altair copies every layer twice and changes none of its parts."""
 
-    def __deepcopy__(self, memo: Any = None) -> Layer:
+    def __deepcopy__(self, memo: Any = None) -> _Layer:
         return self.copy(deep=False)
 
 
 @dataclass(frozen=True)
-class Frame:
+class _Frame:
     """Two axes of a chart and the mapping between values and pixels.
 
     Parameters
@@ -115,7 +115,7 @@ class Frame:
         naturalness_title: str = NATURALNESS_TITLE,
         ranges: Ranges | None = None,
         size: Size = (620, 420),
-    ) -> Frame:
+    ) -> _Frame:
         """Plane of accuracy (y) and naturalness (x); keywords as in `Look`."""
         return cls(ranges or default, size, (naturalness_title, accuracy_title), title)
 
@@ -129,7 +129,7 @@ class Frame:
         size: Size,
         log: tuple[bool, bool] = (False, False),
         title: str = "",
-    ) -> Frame:
+    ) -> _Frame:
         """Axes over all finite values of (n,) x, with a margin of 2 %, and of (m,) y, with 7 %."""
         ranges = []
         for k, values in enumerate((x, y)):
@@ -158,7 +158,7 @@ class Frame:
                     {"values": [*powers[::step]]} if len(powers) > 2 else {}
                 )
                 scale = {"domain": [float(10**v) for v in span], "type": "log"}
-            drawn = axis_of(self.titles[k], length, **look)
+            drawn = _axis_of(self.titles[k], length, **look)
             made[axis] = kind(
                 f"{self.fields[k]}:Q", scale=alt.Scale(nice=False, **scale), axis=drawn
             )
@@ -167,13 +167,13 @@ class Frame:
     @property
     def tips(self) -> list[alt.Tooltip]:
         """Tooltips of x and y."""
-        return [tip(field, title) for field, title in zip(self.fields, self.titles, strict=True)]
+        return [_tip(field, title) for field, title in zip(self.fields, self.titles, strict=True)]
 
     def finished(
         self, layers: Iterable[Any], words: Sequence[str], notes: Sequence[str] = ()
     ) -> Any:
         """Chart of these layers, with title, notes and alt text as in `framed`."""
-        return framed(alt.layer(*layers), self.title, words, notes, size=self.size)
+        return _framed(alt.layer(*layers), self.title, words, notes, size=self.size)
 
     def on(self, axis: str, column: str) -> Any:
         """Channel "x" or "y" for another column."""
@@ -217,7 +217,7 @@ class Frame:
                 known = rows.dropna(subset=[low, high, other])
                 ends = [known.assign(**{column: known[end]}) for end in (low, high)]
                 lines += list(np.stack([self.at(end) for end in ends], axis=1))
-                mark = Layer(known).mark_rule(
+                mark = _Layer(known).mark_rule(
                     color=BARS, strokeWidth=1.5, **self.cut(pd.concat(ends))
                 )
                 end = {"x": alt.X2, "y": alt.Y2}[axis](f"{high}:Q")
@@ -228,17 +228,17 @@ class Frame:
     def rings(self, systems: pd.DataFrame, name: Any = alt.Undefined, **look: Any) -> Any:
         """Ring around each system."""
         ring: dict[str, Any] = {"shape": "circle", "filled": False, "strokeWidth": 2, "size": 420}
-        return dots(systems, name, **(ring | look)).encode(**self.channels)
+        return _dots(systems, name, **(ring | look)).encode(**self.channels)
 
     def plus(self) -> alt.Chart:
         """Plus at (0, 0)."""
-        zero = Layer(pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]}))
+        zero = _Layer(pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]}))
         look = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200}
         return zero.mark_point(**look, opacity=1).encode(**self.channels)
 
     def moving_point(self, at: pd.DataFrame) -> alt.Chart:
         """Large mark named ``bxpoint``, which a widget's script moves."""
-        return dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=320).encode(**self.channels)
+        return _dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=320).encode(**self.channels)
 
     def thinned(self, path: np.ndarray, series: ArrayLike | None = None, most: int = 4000) -> Any:
         """(n,) bool of (n, 2) pixels: vertices whose lines look like all, at most about `most`.
@@ -261,7 +261,7 @@ class Frame:
         return kept
 
 
-def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
+def _axis_of(title: str, length: int, **look: Any) -> alt.Axis:
     """Axis whose title is wrapped to its length in even lines."""
     title = title.replace(" to ", "\u00a0to\u00a0").replace("er is ", "er\u00a0is\u00a0")
     lines = _even(title, max(12, length // 9))
@@ -281,7 +281,7 @@ def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
     return np.log10(values) if log else values
 
 
-def framed(
+def _framed(
     chart: Any,
     title: str,
     words: Sequence[str],
@@ -305,21 +305,21 @@ def framed(
         look |= {"width": size[0], "height": size[1]}
     wide = int(width or (size or (0,))[0])
     return chart.properties(
-        description=alt_words(title, [*words, *notes]), **look, **headline(title, notes, wide)
+        description=_alt_words(title, [*words, *notes]), **look, **_headline(title, notes, wide)
     )
 
 
-def alt_words(title: str, parts: Iterable[str]) -> str:
+def _alt_words(title: str, parts: Iterable[str]) -> str:
     """Alt text of a title and its non-empty parts.
 
-    >>> alt_words("A claim", ["two systems: A (1, 2), B (3, 4)", "", "Bars: 95 % intervals."])
+    >>> _alt_words("A claim", ["two systems: A (1, 2), B (3, 4)", "", "Bars: 95 % intervals."])
     'A claim: two systems: A (1, 2), B (3, 4); Bars: 95 % intervals.'
     """
     text = "; ".join(part.removesuffix(".") for part in parts if part)
     return f"{title + ': ' if title else ''}{text}."
 
 
-def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> dict[str, Any]:
+def _headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> dict[str, Any]:
     """Property `title` of a chart: title and notes wrapped to the width; empty without both."""
     if not title and not notes:
         return {}
@@ -333,7 +333,7 @@ def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> di
     return {"title": alt.TitleParams(text, **look, **small)}
 
 
-def systems_text(
+def _systems_text(
     systems: pd.DataFrame, columns: Sequence[str] = ("accuracy", "naturalness")
 ) -> str:
     """ "systems: A (52, -3.1), B (50, -3)"; empty for no system."""
@@ -380,7 +380,7 @@ def axis_ranges(
     return ranges[0], ranges[1]
 
 
-def checked(
+def _checked(
     table: pd.DataFrame,
     columns: Sequence[str],
     numbers: Sequence[str] = (),
@@ -415,13 +415,13 @@ def checked(
     return rows
 
 
-def checked_systems(systems: pd.DataFrame | None, least: int = 1) -> pd.DataFrame:
+def _checked_systems(systems: pd.DataFrame | None, least: int = 1) -> pd.DataFrame:
     """Systems that have a place on the plane; none for None."""
     columns = ["category", "accuracy", "naturalness"]
     if systems is None:
         return pd.DataFrame(columns=["system", *columns])
     ends = ("", "_low", "_high", "_se", "_start")
-    rows = checked(
+    rows = _checked(
         systems, columns, [f"{axis}{end}" for axis in columns[1:] for end in ends], least=least
     )
     for category in rows["category"].unique():
@@ -429,10 +429,10 @@ def checked_systems(systems: pd.DataFrame | None, least: int = 1) -> pd.DataFram
     return rows
 
 
-def not_drawn(
+def _not_drawn(
     table: pd.DataFrame | None,
     drawn: pd.DataFrame,
-    plane: Frame | None = None,
+    plane: _Frame | None = None,
     name: str = "system",
 ) -> list[str]:
     """Notes on the rows of a table that lack a number, and on those outside the plane."""
@@ -444,17 +444,17 @@ def not_drawn(
     return [*([beyond] if out else []), *notes]
 
 
-def tip(column: str, title: str = "") -> alt.Tooltip:
+def _tip(column: str, title: str = "") -> alt.Tooltip:
     """Tooltip of a number with four digits."""
     return alt.Tooltip(f"{column}:Q", title=title or column.replace("_", " "), format=".4~g")
 
 
-def legend(**look: Any) -> alt.Legend:
+def _legend(**look: Any) -> alt.Legend:
     """Legend above the plane."""
     return alt.Legend(title=None, orient="top", labelFontSize=FONT, **look)
 
 
-def told_apart(
+def _told_apart(
     field: str, names: Iterable[str], legend: Any = None, **ranges: Iterable[Any]
 ) -> dict[str, Any]:
     """Channels (color, fill, shape, strokeDash) that tell the names in a field apart."""
@@ -469,13 +469,13 @@ def told_apart(
     return channels
 
 
-def dots(rows: pd.DataFrame, name: Any = alt.Undefined, **look: Any) -> Any:
+def _dots(rows: pd.DataFrame, name: Any = alt.Undefined, **look: Any) -> Any:
     """Filled mark with a black outline for each row, except as `look` has it."""
     usual = {"filled": True, "size": 160, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
-    return Layer(rows, name=name).mark_point(**(usual | look))
+    return _Layer(rows, name=name).mark_point(**(usual | look))
 
 
-def system_marks(
+def _system_marks(
     systems: pd.DataFrame,
     channels: dict[str, Any],
     tips: Sequence[alt.Tooltip],
@@ -499,12 +499,12 @@ def system_marks(
         heavy["strokeWidth"] = alt.StrokeWidth("outline:Q", scale=None)
         heavy["size"] = alt.Size("area:Q", scale=None)
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in _DETAILS]
-    tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
+    tooltip = ["system:N", "category:N", *tips, *map(_tip, extra)]
     given = set(systems["category"] if kinds is None else kinds)
     names = [c for c in CATEGORIES if c in given]
     shape, fill = ([CATEGORIES[c][k] for c in names] for k in (0, 1))
-    above = None if offset is None else legend(symbolSize=160, columnPadding=18, offset=offset)
-    looks = told_apart("category", names, above, shape=shape, fill=fill)
+    above = None if offset is None else _legend(symbolSize=160, columnPadding=18, offset=offset)
+    looks = _told_apart("category", names, above, shape=shape, fill=fill)
     aside = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
     systems = systems.iloc[np.lexsort((~aside, mine))]  # uncounted systems lie below
-    return dots(systems, name).encode(**channels, **looks, **heavy, tooltip=tooltip)
+    return _dots(systems, name).encode(**channels, **looks, **heavy, tooltip=tooltip)

@@ -6,24 +6,20 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from .frame import FONT, INKS, QUIET, Frame, Layer, Size
+from .frame import FONT, INKS, QUIET, Size, _Frame, _Layer
 
 LINE_HEIGHT = 20  # px
 _SIDES = ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1))
-_GAPS = (
-    14,
-    28,
-    46,
-    72,
-    104,
-    140,
-)  # px from a mark to its label; the last three for bold labels only
+# px from a mark to its label; the last three for bold labels only
+_GAPS = (14, 28, 46, 72, 104, 140)
 Rule = tuple[str, float, str]  # "x" or "y", value, label
 _ALIGN = {1: "left", 0: "center", -1: "right"}
 _NOTHING = np.empty((0, 2))
@@ -108,7 +104,29 @@ def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.hypot(*np.clip(np.maximum(box[:2] - points, points - box[2:]), 0, None).T)
 
 
-def place_labels(
+def _point_cost(place: _Label, mark: Any, others: Any, blocked: Any, boxes: Any) -> float:
+    """Cost of a label near its mark, infinite where it is read as the name of another point."""
+    if _inside(place.box, others, 4):
+        return math.inf
+    own = math.hypot(place.x - mark[0], place.y - mark[1])
+    leader = _densely(np.array([mark, (place.x, place.y)]))
+    wrong = _away(place.box, others).min(initial=99) < _GAPS[0]
+    wrong |= np.hypot(*(leader[:, None] - others[None]).T).min(initial=99) < 7
+    wrong |= any(_inside(box, leader) for box in boxes)
+    if wrong and not place.bold:
+        return math.inf
+    return 0.05 * own + _inside(place.box, blocked, 5) + 20 * wrong
+
+
+def _line_cost(place: _Label, own: Any, others: Any, taken: Any, end: float) -> float:
+    """Cost of a label at its line, infinite where it covers one or is nearer to another."""
+    if _inside(place.box, taken, 3) or _inside(place.box, own, 4):
+        return math.inf
+    clear = min(40, _away(place.box, others).min(initial=40)) - _away(place.box, own).min()
+    return math.inf if clear < 6 else -clear - 12 * (abs(place.x - end) < 10)
+
+
+def _place_labels(
     points: np.ndarray,
     texts: Sequence[str],
     lines: Sequence[np.ndarray],
@@ -133,23 +151,7 @@ def place_labels(
         heavy = bool(bold is not None and bold[i])
         others = points[np.hypot(*(points - mark).T) > 2]
 
-        def cost(
-            place: _Label,
-            mark: np.ndarray = mark,
-            others: np.ndarray = others,
-            blocked: np.ndarray = blocked,
-        ) -> float:
-            if _inside(place.box, others, 4):
-                return math.inf
-            own = math.hypot(place.x - mark[0], place.y - mark[1])
-            leader = _densely(np.array([mark, (place.x, place.y)]))
-            wrong = _away(place.box, others).min(initial=99) < _GAPS[0]
-            wrong |= np.hypot(*(leader[:, None] - others[None]).T).min(initial=99) < 7
-            wrong |= any(_inside(box, leader) for box in boxes)
-            if wrong and not place.bold:
-                return math.inf  # read as the name of another point
-            return 0.05 * own + _inside(place.box, blocked, 5) + 20 * wrong
-
+        cost = partial(_point_cost, mark=mark, others=others, blocked=blocked, boxes=boxes)
         around = [
             _Label(
                 text,
@@ -173,8 +175,11 @@ def place_labels(
     return placed
 
 
-def label_layers(
-    rows: pd.DataFrame, plane: Frame, lines: Sequence[np.ndarray], marks: pd.DataFrame | None = None
+def _label_layers(
+    rows: pd.DataFrame,
+    plane: _Frame,
+    lines: Sequence[np.ndarray],
+    marks: pd.DataFrame | None = None,
 ) -> tuple[list[alt.Chart], list[alt.Chart], list[str]]:
     """Leader lines (to draw below the marks), texts, and the labels without room.
 
@@ -192,15 +197,15 @@ def label_layers(
     rows = rows.sort_values("rank", kind="stable")
     texts = rows["label"].astype(str).tolist()
     inks = rows["ink"].tolist() if "ink" in rows else None
-    placed = place_labels(
+    placed = _place_labels(
         plane.at(rows), texts, lines, plane.size, bold=rows["bold"].tolist(), inks=inks
     )
     unnamed = [text for text, place in zip(texts, placed, strict=True) if not place]
-    return *drawn_labels([place for place in placed if place], plane), unnamed
+    return *_drawn_labels([place for place in placed if place], plane), unnamed
 
 
-def drawn_labels(
-    labels: Sequence[_Label], plane: Frame, name: str = ""
+def _drawn_labels(
+    labels: Sequence[_Label], plane: _Frame, name: str = ""
 ) -> tuple[list[alt.Chart], list[alt.Chart]]:
     """Layers of leader lines, in grey or named and in the labels' inks, and of texts with a halo."""
     led = [label for label in labels if label.led]
@@ -213,7 +218,7 @@ def drawn_labels(
             strict=True,
         )
         frame = pd.DataFrame(dict(columns)).assign(ink=[o.ink if name else "#444444" for o in led])
-        rule = Layer(frame, name=name or alt.Undefined)
+        rule = _Layer(frame, name=name or alt.Undefined)
         mark = rule.mark_rule(strokeWidth=1.5 if name else 1)
         ink = alt.Color("ink:N", scale=None)
         to = {"x2": alt.X2("to_x:Q"), "y2": alt.Y2("to_y:Q")}
@@ -223,7 +228,7 @@ def drawn_labels(
     return leaders, layers
 
 
-def _texts(labels: Sequence[_Label], plane: Frame, **look: object) -> list[alt.Chart]:
+def _texts(labels: Sequence[_Label], plane: _Frame, **look: object) -> list[alt.Chart]:
     """Layer for each alignment and weight."""
     layers = []
     for align, bold in sorted({(label.align, label.bold) for label in labels}):
@@ -234,13 +239,15 @@ def _texts(labels: Sequence[_Label], plane: Frame, **look: object) -> list[alt.C
         more = {"lineBreak": "\n", "lineHeight": LINE_HEIGHT} | (
             {"fontWeight": "bold"} if bold else {}
         )
-        mark = Layer(frame).mark_text(align=align, fontSize=FONT, baseline="middle", **more, **look)
+        mark = _Layer(frame).mark_text(
+            align=align, fontSize=FONT, baseline="middle", **more, **look
+        )
         text, ink = alt.Text("label:N"), alt.Fill("ink:N", scale=None)
         layers.append(mark.encode(**plane.channels, text=text, fill=ink))
     return layers
 
 
-def name_lines(
+def _name_lines(
     names: Sequence[str],
     paths: Sequence[np.ndarray],
     size: Size,
@@ -262,18 +269,8 @@ def name_lines(
             continue
         taken = np.concatenate([blocked, *(label.outline for label in labels.values())])
 
-        def cost(
-            place: _Label,
-            own: np.ndarray = own,
-            others: np.ndarray = others,
-            taken: np.ndarray = taken,
-            end: float = own[-1, 0] if alone else math.nan,
-        ) -> float:
-            if _inside(place.box, taken, 3) or _inside(place.box, own, 4):
-                return math.inf
-            clear = min(40, _away(place.box, others).min(initial=40)) - _away(place.box, own).min()
-            return math.inf if clear < 6 else -clear - 12 * (abs(place.x - end) < 10)
-
+        end = own[-1, 0] if alone else math.nan
+        cost = partial(_line_cost, own=own, others=others, taken=taken, end=end)
         along = [
             _Label(name, x + 9 * dx, y + 15 * dy, _ALIGN[dx], ink=INKS[i])
             for x, y in own[::-2].tolist()
@@ -311,8 +308,8 @@ def _spread(at: ArrayLike, heights: ArrayLike, most: float) -> np.ndarray:
     return np.clip((down + up) / 2, low, max(low, high)) + offset
 
 
-def rule_layers(
-    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Frame
+def _rule_layers(
+    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: _Frame
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """Dashed lines across the plane with labels, and (V, 2) pixels of both."""
     layers, labels, (wide, high) = [], [], plane.size
@@ -324,13 +321,13 @@ def rule_layers(
     ]
     outlines: list[np.ndarray] = []
     for k, (axis, value, text) in enumerate(rules):
-        rule = Layer(pd.DataFrame({fields[axis]: [value]}))
+        rule = _Layer(pd.DataFrame({fields[axis]: [value]}))
         mark = rule.mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
         layers.append(mark.encode(**{axis: plane.channels[axis]}))
         others = [*paths, *drawn[:k], *drawn[k + 1 :], *outlines]
         labels.append(_rule_label(text, axis, at[k], plane.size, others))
         outlines.append(labels[-1].outline)
-    return [*layers, *drawn_labels(labels, plane)[1]], [*drawn, *outlines]
+    return [*layers, *_drawn_labels(labels, plane)[1]], [*drawn, *outlines]
 
 
 def _rule_label(
@@ -345,16 +342,11 @@ def _rule_label(
     (x, y), (wide, high) = at.tolist(), size
     if axis == "y":
         ends = ((wide - 6, "right"), (6, "left"), (wide / 2, "center"))
-        places = [
-            _Label(text, end, y + dy, align, ink=QUIET) for end, align in ends for dy in (-11, 12)
-        ]
+        found = [(end, y + dy, align) for end, align in ends for dy in (-11, 12)]
     else:
-        sides = ((x + 7, "left"), (x - 7, "right"))
-        places = [
-            _Label(text, side, level, align, ink=QUIET)
-            for level in (12, high - 14, high / 2)
-            for side, align in sides
-        ]
+        sides, levels = ((x + 7, "left"), (x - 7, "right")), (12, high - 14, high / 2)
+        found = [(side, level, align) for level in levels for side, align in sides]
+    places = [_Label(text, left, level, align, ink=QUIET) for left, level, align in found]
     blocked = np.concatenate([_NOTHING, *map(_densely, paths)])
     best = _best(places, size, lambda place: float(_inside(place.box, blocked, 3)), edge=0)
     return best or places[0]

@@ -20,17 +20,17 @@ from .frame import (
     POINT,
     QUIET,
     SHAPES,
-    Frame,
-    Layer,
     Size,
-    checked,
-    dots,
-    framed,
-    legend,
-    tip,
-    told_apart,
+    _checked,
+    _dots,
+    _Frame,
+    _framed,
+    _Layer,
+    _legend,
+    _tip,
+    _told_apart,
 )
-from .labels import Rule, drawn_labels, name_lines, rule_layers
+from .labels import Rule, _drawn_labels, _name_lines, _rule_layers
 
 _PATHS = ["#0072B2", "#A04B78", "#009E73", "#000000"]  # after Okabe and Ito 2008, 3:1 on white
 _PATH_DASHES = [[1, 0], [9, 4], [3, 4], [10, 3, 3, 3]]
@@ -70,7 +70,7 @@ def plot_lines(
     lines = _series(lines, [])
     points = _series(points, ["x", "y"])
     names = list(dict.fromkeys([*lines["series"], *points["series"]]))
-    looks = told_apart("series", names, color=COLOURS, strokeDash=DASHES, shape=SHAPES)
+    looks = _told_apart("series", names, color=COLOURS, strokeDash=DASHES, shape=SHAPES)
     for axis, _, _ in rules:
         checks.one_of(axis, "xy", "axis of a rule")
     known = lines.dropna(subset=["x", "y"])
@@ -82,32 +82,32 @@ def plot_lines(
         for axis, more in (("x", []), ("y", ends))
     }
     look: Any = {"size": size, "log": ("x" in log, "y" in log), "title": title}
-    plane = Frame.over(extent["x"], extent["y"], (x_title, y_title), **look)
+    plane = _Frame.over(extent["x"], extent["y"], (x_title, y_title), **look)
     rows = lines.assign(order=range(len(lines)))
     rows = rows[plane.thinned(plane.at(rows), pd.factorize(rows["series"])[0])]
     drawn = [frame.dropna(subset=["x", "y"]).groupby("series") for frame in (rows, points)]
     paths = [plane.at(next(g.get_group(name) for g in drawn if name in g.groups)) for name in names]
-    across, outlines = rule_layers(rules, paths, plane)
+    across, outlines = _rule_layers(rules, paths, plane)
     bars, spans = [], []
     if "low" in points:
         sure = points.dropna(subset=["low", "high"])
         at = [plane.at(sure.assign(y=sure[end])) for end in ("low", "high")]
         spans = list(np.stack(at, axis=1))
-        mark = Layer(sure, name="intervals").mark_rule(strokeWidth=2)
+        mark = _Layer(sure, name="intervals").mark_rule(strokeWidth=2)
         span = {"x": plane.channels["x"], "y": plane.on("y", "low"), "y2": alt.Y2("high:Q")}
         bars = [mark.encode(**span, color=looks["color"])]
-    leaders, texts = drawn_labels(
-        name_lines(names, paths, size, [*outlines, *spans]), plane, "leaders"
+    leaders, texts = _drawn_labels(
+        _name_lines(names, paths, size, [*outlines, *spans]), plane, "leaders"
     )
     layers = [*across, *leaders]
     if len(rows):
-        mark = Layer(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
+        mark = _Layer(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
         line = {c: looks[c] for c in ("color", "strokeDash")}
         layers.append(mark.encode(**plane.channels, **line, order="order:Q"))
     layers += bars
     if len(points):
-        tips = ["series:N", *(tip(c, c) for c in points if c != "series")]
-        mark = dots(points, "points", size=130, stroke="#FFFFFF")
+        tips = ["series:N", *(_tip(c, c) for c in points if c != "series")]
+        mark = _dots(points, "points", size=130, stroke="#FFFFFF")
         look = {c: looks[c] for c in ("color", "shape")}
         layers.append(mark.encode(**plane.channels, **look, tooltip=tips))
     words = [
@@ -123,8 +123,8 @@ def _series(table: pd.DataFrame | None, needed: list[str]) -> pd.DataFrame:
     if table is None:
         table = pd.DataFrame({"series": [], "x": [], "y": []}, dtype=float)
     ends = ["low", "high"] if {"low", "high"} <= {*table} else []
-    checked(table, ["x", "y"], name="series", least=0)
-    rows = checked(table, needed, ["x", "y", *ends], name="series", least=0)
+    _checked(table, ["x", "y"], name="series", least=0)
+    rows = _checked(table, needed, ["x", "y", *ends], name="series", least=0)
     return rows[["series", "x", "y", *ends]].astype({"series": str})
 
 
@@ -163,7 +163,7 @@ def plot_divergences(values: pd.DataFrame, *, title: str = "") -> alt.ConcatChar
         panels.append(panel.properties(title=alt.TitleParams(str(name), **look)))
         words.append(_words(str(name), own))
     chart = alt.concat(*panels, columns=3, spacing={"row": 12, "column": 24})
-    return framed(chart, title, words, width=3 * (size[0] + 60))
+    return _framed(chart, title, words, width=3 * (size[0] + 60))
 
 
 def plot_trace(values: pd.DataFrame) -> alt.LayerChart:
@@ -176,11 +176,11 @@ def plot_trace(values: pd.DataFrame) -> alt.LayerChart:
     low, top, infinite = _height(rows["value"])
     at = rows[:1].assign(value=rows["value"][:1].replace(np.inf, infinite))
     x, y = _axes(low, top, infinite, "")
-    point = dots(at[["t", "value"]], "bxpoint", fill=POINT, strokeWidth=2, size=150)
+    point = _dots(at[["t", "value"]], "bxpoint", fill=POINT, strokeWidth=2, size=150)
     chart = alt.layer(*layers, point.encode(x=x, y=y))
     room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
     look: dict[str, Any] = {"view": {"stroke": None}, "padding": room, "autosize": "none"}
-    return framed(chart, "", [_words(str(rows["divergence"][0]), rows)], size=(230, 36), **look)
+    return _framed(chart, "", [_words(str(rows["divergence"][0]), rows)], size=(230, 36), **look)
 
 
 def plot_bars(r: ArrayLike, q: ArrayLike, names: Sequence[str], top: float) -> alt.LayerChart:
@@ -206,7 +206,7 @@ def plot_bars(r: ArrayLike, q: ArrayLike, names: Sequence[str], top: float) -> a
         ("q", _NAME + _BAR + 3, POINT, POINT),
     ):
         own = rows.assign(y=at + first, y2=at + first + _BAR, x=0.0, x2=rows[kind])
-        bar = Layer(own, name=f"bx{kind}").mark_rect(
+        bar = _Layer(own, name=f"bx{kind}").mark_rect(
             fill=fill, stroke=stroke, strokeWidth=1.5, opacity=1
         )
         layers.append(bar.encode(x=x, x2="x2:Q", y=y, y2="y2:Q"))
@@ -216,7 +216,7 @@ def plot_bars(r: ArrayLike, q: ArrayLike, names: Sequence[str], top: float) -> a
     three = zip(rows["name"], rows["r"], rows["q"], strict=True)
     parts = [f"{name} R {_percent(in_r)}, Q {_percent(in_q)}" for name, in_r, in_q in three]
     words = [f"Probabilities of the outcomes: {'; '.join(parts)}"]
-    return framed(alt.layer(*layers), "", words, size=(_LONGEST, high), view={"stroke": None})
+    return _framed(alt.layer(*layers), "", words, size=(_LONGEST, high), view={"stroke": None})
 
 
 def _height(values: ArrayLike) -> tuple[float, float, float]:
@@ -241,7 +241,7 @@ def _percent(p: float) -> str:
 
 
 def _sorted(values: pd.DataFrame) -> pd.DataFrame:
-    rows = checked(values, ["path", "t", "value"], name="divergence")
+    rows = _checked(values, ["path", "t", "value"], name="divergence")
     places = [pd.factorize(rows[column])[0] for column in ("path", "divergence")]
     return rows.iloc[np.lexsort((rows["t"], *places))].reset_index(drop=True)
 
@@ -270,28 +270,28 @@ def _layers(
     rows = values.assign(value=values["value"].replace(np.inf, above), segment=change.cumsum())
     single = rows.groupby("segment")["t"].transform("size") == 1
     x, y = _axes(low, top, above, axes)
-    key = legend(labelLimit=500, symbolSize=700, symbolStrokeWidth=3, columnPadding=22)
-    look = told_apart("path", paths, key if axes else None, color=_PATHS, strokeDash=_PATH_DASHES)
+    key = _legend(labelLimit=500, symbolSize=700, symbolStrokeWidth=3, columnPadding=22)
+    look = _told_apart("path", paths, key if axes else None, color=_PATHS, strokeDash=_PATH_DASHES)
     layers: list[Any] = []
     if infinite.any():
         row = {"t": 0.0, "to": 1.0, "value": above, "label": "∞"}
-        at = Layer(pd.DataFrame([row]))
+        at = _Layer(pd.DataFrame([row]))
         rule = at.mark_rule(color=QUIET, strokeWidth=1, strokeDash=[2, 4])
         sign = at.mark_text(fontSize=18, align="right", baseline="middle", dx=-6)
         layers += [rule.encode(x=x, x2="to:Q", y=y), sign.encode(x=x, y=y, text="label:N")]
     for k, path in enumerate(paths):
         own, alone = (rows[(rows["path"] == path) & some] for some in (~single, single))
-        line = Layer(own, name=f"bxpath{k}" if named else alt.Undefined)
+        line = _Layer(own, name=f"bxpath{k}" if named else alt.Undefined)
         mark = line.mark_line(strokeWidth=3, strokeJoin="round", strokeCap="butt")
         layers.append(mark.encode(x=x, y=y, detail="segment:N", order="t:Q", **look))
         if len(alone):
-            square = Layer(alone).mark_point(filled=True, size=90, opacity=1, shape="square")
+            square = _Layer(alone).mark_point(filled=True, size=90, opacity=1, shape="square")
             layers.append(square.encode(x=x, y=y, color=look["color"]))
     return layers
 
 
 def _text(rows: pd.DataFrame, y: alt.Y, x: float, align: Any, name: str) -> alt.Chart:
-    mark = Layer(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
+    mark = _Layer(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
     return mark.encode(x=alt.value(x), y=y, text="label:N")
 
 

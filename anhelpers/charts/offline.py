@@ -40,9 +40,9 @@ def use_offline(tooltips: bool = False) -> None:
     """
 
     def shown(spec: dict, **_: Any) -> dict:
-        words = {"text/plain": f"<chart: {alt_text(spec)}>"}
+        words = {"text/plain": f"<chart: {_alt_text(spec)}>"}
         if tooltips:
-            return {_MIME: spec, "image/svg+xml": to_svg(spec)} | words
+            return {_MIME: spec, "image/svg+xml": _to_svg(spec)} | words
         return {"text/html": (interactive if _bound(spec) else picture)(spec)} | words
 
     name = "anhelpers-tooltips" if tooltips else "anhelpers"
@@ -50,24 +50,24 @@ def use_offline(tooltips: bool = False) -> None:
     alt.renderers.enable(name)
 
 
-def spec_of(chart: Any, *, validate: bool = True) -> dict:
+def _spec_of(chart: Any, *, validate: bool = True) -> dict:
     """Vega-Lite specification of a chart, which may be one already."""
     return chart if isinstance(chart, dict) else chart.to_dict(validate=validate)
 
 
 def drawn(chart: Any) -> dict[str, Any]:
     """svg, alt (its description), and of layers on one plane the box: ends of x and y, width, height."""
-    spec = spec_of(chart, validate=False)  # half of the time
+    spec = _spec_of(chart, validate=False)  # half of the time
     axes = [one["encoding"].get(c, {}) for c in "xy" for one in spec.get("layer", ())]
     ends = [axis["scale"]["domain"] for axis in axes if "domain" in axis.get("scale", {})]
     box = [*ends[0], *ends[-1], spec["width"], spec["height"]] if ends else []
-    return {"svg": to_svg(spec), "alt": alt_text(spec), "box": box}
+    return {"svg": _to_svg(spec), "alt": _alt_text(spec), "box": box}
 
 
-def to_svg(chart: Any) -> str:
+def _to_svg(chart: Any) -> str:
     """Chart as SVG."""
     draw = need("vl_convert", "drawing charts")
-    return draw.vegalite_to_svg(spec_of(chart), vl_version=VEGALITE)
+    return draw.vegalite_to_svg(_spec_of(chart), vl_version=VEGALITE)
 
 
 def picture(chart: Any, svg: str | None = None) -> str:
@@ -76,18 +76,18 @@ def picture(chart: Any, svg: str | None = None) -> str:
     >>> picture({"description": "one <point>"}, svg="<svg/>")
     '<img alt="one &lt;point&gt;" style="max-width:100%;background:#fff" src="data:image/svg+xml;base64,PHN2Zy8+">'
     """
-    spec = spec_of(chart)
-    data = base64.b64encode((to_svg(spec) if svg is None else svg).encode()).decode()
+    spec = _spec_of(chart)
+    data = base64.b64encode((_to_svg(spec) if svg is None else svg).encode()).decode()
     style = "max-width:100%;background:#fff"
-    return f'<img alt="{html.escape(alt_text(spec))}" style="{style}" src="data:image/svg+xml;base64,{data}">'
+    return f'<img alt="{html.escape(_alt_text(spec))}" style="{style}" src="data:image/svg+xml;base64,{data}">'
 
 
 def interactive(chart: Any) -> str:
     """HTML of a chart with tooltips, sliders and all code (0.9 MB); a picture without scripts."""
-    spec = spec_of(chart) | {"usermeta": {"made_by": made_by()}}
+    spec = _spec_of(chart) | {"usermeta": {"made_by": made_by()}}
     code = json.dumps(spec).replace("<", "\\u003c")  # no text can end the script
     key = f"vega-{sha256(code.encode()).hexdigest()[:12]}"
-    words, role = html.escape(alt_text(spec)), "group" if _bound(spec) else "img"
+    words, role = html.escape(_alt_text(spec)), "group" if _bound(spec) else "img"
     return (
         f"<noscript>{picture(spec)}</noscript>"
         f'<figure role="{role}" aria-label="{words}" style="margin:0"><div id="{key}"></div></figure>'
@@ -113,10 +113,10 @@ def _library() -> str:
     return code
 
 
-def alt_text(spec: dict) -> str:
+def _alt_text(spec: dict) -> str:
     """Description of a chart, else its title, else "chart".
 
-    >>> alt_text({"title": {"text": ["two", "lines"]}})
+    >>> _alt_text({"title": {"text": ["two", "lines"]}})
     'two lines'
     """
     title = spec.get("title", "")
@@ -141,12 +141,12 @@ def save(chart: Any, path: str | PathLike, inches: float | None = None) -> Path:
     make_folder(path.parent)
     made = made_by()
     if suffix == ".json":
-        return write_atomic(path, json.dumps(spec_of(chart) | {"usermeta": {"made_by": made}}))
+        return write_atomic(path, json.dumps(_spec_of(chart) | {"usermeta": {"made_by": made}}))
     if suffix == ".html":
-        head = f'<meta charset="utf-8"><title>{html.escape(alt_text(spec_of(chart)))}</title>'
+        head = f'<meta charset="utf-8"><title>{html.escape(_alt_text(_spec_of(chart)))}</title>'
         page = f'<!doctype html><html lang="en"><head>{head}</head><body>{interactive(chart)}</body></html>\n'
         return write_atomic(path, in_page(page))
-    draw, svg = need("vl_convert", "drawing charts"), to_svg(chart)
+    draw, svg = need("vl_convert", "drawing charts"), _to_svg(chart)
     width, height = (float(value) for value in _SIZE.findall(svg)[0])
     if suffix == ".png":
         scale = {"scale": 2} if inches is None else {"scale": inches * 72 / width, "ppi": _DPI}

@@ -14,31 +14,31 @@ from .. import checks
 from ..estimate import Estimate, digits_of
 from ..frontier import OracleCurve, pareto_mask
 from ..plane.scores import OF_REFERENCE
-from .curve import curve_layers, curve_notes, curve_text
+from .curve import _curve_layers, _curve_notes, _curve_text
 from .frame import (
     BARS,
     CATEGORIES,
     COLUMN,
     FONT,
     QUIET,
-    Frame,
-    Layer,
     Look,
     Ranges,
     Size,
-    alt_words,
-    axis_of,
+    _alt_words,
+    _axis_of,
+    _checked,
+    _checked_systems,
+    _Frame,
+    _framed,
+    _Layer,
+    _not_drawn,
+    _system_marks,
+    _systems_text,
+    _tip,
     axis_ranges,
-    checked,
-    checked_systems,
-    framed,
-    not_drawn,
     number,
-    system_marks,
-    systems_text,
-    tip,
 )
-from .labels import label_layers, rule_layers
+from .labels import _label_layers, _rule_layers
 
 _AROUND = 64  # points of an ellipse
 _CROWD = 9  # systems; washes of more ellipses would add up and hide their outlines
@@ -81,7 +81,7 @@ class Panel:
         frame = systems[["accuracy", "naturalness"]]
         for axis in ("accuracy", "naturalness"):
             if self.uncertainty == "ellipse":
-                reach = radii(systems) * systems[f"{axis}_se"].where(_has_ellipse(systems))
+                reach = _radii(systems) * systems[f"{axis}_se"].where(_has_ellipse(systems))
                 possible = systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf))
                 ends = {"low": systems[axis] - reach, "high": systems[axis] + reach}
                 ends = {f"{axis}_{end}": v.clip(*possible) for end, v in ends.items()}
@@ -130,19 +130,19 @@ def plot_systems(
         As in `frame.Look`.
     """
     panel = Panel(table, "", curve, uncertainty, pareto, origin, named, mono)
-    plane = Frame.plane(panel.ranges, **look)
+    plane = _Frame.plane(panel.ranges, **look)
     layers, words, notes, unnamed = _drawn(panel, plane)
     lost = [f"without a label for want of space: {', '.join(unnamed)}"] if unnamed else []
     return plane.finished(layers, [*words, *lost], notes)
 
 
-def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], list[str], list]:
+def _drawn(panel: Panel, plane: _Frame, **legend: Any) -> tuple[list, list[str], list[str], list]:
     """Layers from back to front, words for the alt text, notes, and the labels without room."""
     systems, curve, mono = panel.systems, panel.curve, panel.mono
     shown = systems[plane.holds(systems)]
     shown = shown.iloc[np.argsort(~shown["system"].isin(panel.named), kind="stable")]
     mine, best = shown["system"].isin(panel.named), shown["pareto"].astype(bool) & panel.pareto
-    layers, lines, marks = curve_layers(curve, plane) if curve else ([], [], None)
+    layers, lines, marks = _curve_layers(curve, plane) if curve else ([], [], None)
     if mono is not None:
         across, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
         layers, lines = [*across, *layers], [*lines, *drawn]
@@ -150,7 +150,7 @@ def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], 
     if panel.pareto and len(edge):
         steps = _staircase(edge, plane.ranges)
         look = {"color": "#000000", "strokeWidth": 1.5, "strokeDash": [6, 4], **plane.cut(steps)}
-        stairs = Layer(steps).mark_line(**look).encode(**plane.channels, order="step:Q")
+        stairs = _Layer(steps).mark_line(**look).encode(**plane.channels, order="step:Q")
         layers, lines = [*layers, stairs], [*lines, plane.at(steps)]
     if panel.uncertainty == "ellipse":
         layers = [*layers, *_ellipses(shown, plane)]
@@ -160,36 +160,32 @@ def _drawn(panel: Panel, plane: Frame, **legend: Any) -> tuple[list, list[str], 
     zero = pd.DataFrame({"label": [panel.origin], "naturalness": [0.0], "accuracy": [0.0]})
     if panel.origin and plane.holds(zero).all():
         layers, marks = [*layers, plane.plus()], pd.concat([marks, zero])
-    leaders, texts, unnamed = label_layers(shown.assign(bold=best | mine), plane, lines, marks)
+    leaders, texts, unnamed = _label_layers(shown.assign(bold=best | mine), plane, lines, marks)
     ringed = [
         plane.rings(shown[some], size=size)
         for some, size in ((best & ~mine, 420), (best & mine, 900))
         if some.any()
     ]
-    points = system_marks(shown, plane.channels, plane.tips, own=panel.named, **legend)
+    points = _system_marks(shown, plane.channels, plane.tips, own=panel.named, **legend)
     notes = [
         " ".join(
             ["Rings: no counted system beats these on both axes."] * panel.pareto
             + _uncertain(panel.uncertainty, shown)
         ),
         *_mono_note(mono, plane),
-        *not_drawn(panel.table, systems, plane),
-        *curve_notes(curve, panel.table, plane),
+        *_not_drawn(panel.table, systems, plane),
+        *_curve_notes(curve, panel.table, plane),
         f"Thick outlines: {', '.join(shown['system'][mine])}." if mine.any() else "",
         f"Names left out, as there is no room: {len(unnamed)}." if unnamed else "",
     ]
     first = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str))
     first = f"on the Pareto frontier: {first}" if panel.pareto and first else ""
-    words = [systems_text(systems), first, curve_text(curve, panel.table)]
+    words = [_systems_text(systems), first, _curve_text(curve, panel.table)]
     return [*layers, *leaders, *ringed, points, *texts], words, [*filter(None, notes)], unnamed
 
 
 def plot_panels(
-    panels: Sequence[Panel],
-    naturalness_title: str,
-    *,
-    ruler: bool = False,
-    size: Size = COLUMN,
+    panels: Sequence[Panel], naturalness_title: str, *, ruler: bool = False, size: Size = COLUMN
 ) -> tuple[alt.VConcatChart, list[list[str]], list[str]]:
     """Planes above each other over one axis of naturalness, for print: notes go into the caption.
 
@@ -209,7 +205,7 @@ def plot_panels(
     above = _RULER if ruler and panels[0].mono is not None else 0
     parts, words, notes, unnamed = [], [], [], []
     for k, (panel, (_, high)) in enumerate(zip(panels, spans, strict=True)):
-        plane = Frame((wide, high), size, (naturalness_title, panel.title))
+        plane = _Frame((wide, high), size, (naturalness_title, panel.title))
         _short_axes(plane, last=k == len(panels) - 1)
         layers, said, own, lost = _drawn(panel, plane, kinds=kinds, offset=None if k else 6 + above)
         if above and not k and panel.mono is not None:
@@ -217,7 +213,7 @@ def plot_panels(
         for layer in layers:
             layer.name = alt.Undefined  # views of one name would share their data
         parts.append(alt.layer(*layers).properties(width=size[0], height=size[1]))
-        words.append(f"{panel.title}: {alt_words('', [*said, *own])}")
+        words.append(f"{panel.title}: {_alt_words('', [*said, *own])}")
         notes.append(own)
         unnamed += lost
     chart = alt.vconcat(*parts, spacing=14, description=" ".join(words))
@@ -236,7 +232,7 @@ def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges
     table : as for `plot_systems`
     focus : number of systems, or their names
     """
-    systems = checked_systems(table)
+    systems = _checked_systems(table)
     if isinstance(focus, int):
         systems = systems[_stretching(systems)]
         at = systems[["accuracy", "naturalness"]].to_numpy(dtype=float)
@@ -249,7 +245,7 @@ def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges
     return axis_ranges([], [systems[["accuracy", "naturalness"]]])
 
 
-def error_ellipses(systems: pd.DataFrame) -> pd.DataFrame:
+def _error_ellipses(systems: pd.DataFrame) -> pd.DataFrame:
     """Outlines of the regions that hold a system's two means with 95 %, were the means normal.
 
     Parameters
@@ -270,7 +266,7 @@ def error_ellipses(systems: pd.DataFrame) -> pd.DataFrame:
     known = systems[_has_ellipse(systems)]
     sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in _ELLIPSE)
     r = np.where((sx == 0) | (sy == 0), 0.0, r)
-    radius, angle = radii(known)[:, None], np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
+    radius, angle = _radii(known)[:, None], np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)
     # the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
     dx = radius * sx * np.cos(angle)
     dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
@@ -282,13 +278,13 @@ def error_ellipses(systems: pd.DataFrame) -> pd.DataFrame:
 
 
 def _has_ellipse(systems: pd.DataFrame) -> pd.Series:
-    checked(systems, [], _ELLIPSE)
+    _checked(systems, [], _ELLIPSE)
     sx, sy, r = (systems[c] for c in _ELLIPSE)
     known = sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0))
-    return known & ~np.isnan(radii(systems))
+    return known & ~np.isnan(_radii(systems))
 
 
-def radii(systems: pd.DataFrame) -> np.ndarray:
+def _radii(systems: pd.DataFrame) -> np.ndarray:
     """Standard errors that an ellipse reaches: Hotelling's √(2 (m − 1) / (m − 2) F), F of 2 and m − 2.
 
     m is n_effective, √χ² of 2 degrees of freedom without it; nan for m ≤ 2.
@@ -301,13 +297,13 @@ def radii(systems: pd.DataFrame) -> np.ndarray:
     return ends
 
 
-def _ellipses(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
+def _ellipses(systems: pd.DataFrame, plane: _Frame) -> list[alt.Chart]:
     """Layer for each category: outlines washed with its colour."""
-    layers, outlines = [], error_ellipses(systems)
+    layers, outlines = [], _error_ellipses(systems)
     wash = 0.15 if outlines["system"].nunique() <= _CROWD else 0.05
     for category, group in outlines.groupby("category", sort=False):
         look = {"fill": CATEGORIES[str(category)][1], "fillOpacity": wash, **plane.cut(group)}
-        mark = Layer(group).mark_line(
+        mark = _Layer(group).mark_line(
             interpolate="linear-closed", stroke=QUIET, strokeWidth=1, **look
         )
         layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
@@ -316,7 +312,7 @@ def _ellipses(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:
     """Systems with a column pareto, computed where it is missing."""
-    systems = checked_systems(table)
+    systems = _checked_systems(table)
     if "pareto" in systems:
         return systems
     one = np.zeros(len(systems), dtype=int)
@@ -358,20 +354,20 @@ def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
     return [text, *more] if known.any() else []
 
 
-def _mono_layers(mono: Estimate, paths: list[np.ndarray], plane: Frame) -> tuple[list, list]:
+def _mono_layers(mono: Estimate, paths: list[np.ndarray], plane: _Frame) -> tuple[list, list]:
     """R: its interval as a band and its mean as a rule, inside the plane."""
     start, end = plane.ranges[0]
     band = {"low": max(mono.low, start), "high": min(mono.high, end)}
     layers = []
     if band["low"] < band["high"]:
-        shade = Layer(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
+        shade = _Layer(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
         layers.append(shade.encode(x=plane.on("x", "low"), x2="high:Q"))
     rules = [("x", mono.value, "R")] if start <= mono.value <= end else []
-    across, drawn = rule_layers(rules, paths, plane)
+    across, drawn = _rule_layers(rules, paths, plane)
     return [*layers, *across], drawn
 
 
-def _mono_note(mono: Estimate | None, plane: Frame) -> list[str]:
+def _mono_note(mono: Estimate | None, plane: _Frame) -> list[str]:
     if mono is None:
         return []
     digits, (start, end) = digits_of(plane.ranges[0]), plane.ranges[0]
@@ -381,7 +377,7 @@ def _mono_note(mono: Estimate | None, plane: Frame) -> list[str]:
     return [f"R (dashed): {mono.n} texts written in the language, {around}{where}."]
 
 
-def _short_axes(plane: Frame, last: bool) -> None:
+def _short_axes(plane: _Frame, last: bool) -> None:
     """Set one-line axis titles, with an arrow for the direction; only the last plane numbers its x axis."""
     for k, (axis, room) in enumerate((("x", 40), ("y", 0))):
         plain, directed, _ = plane.titles[k].rpartition(", higher is ")
@@ -394,7 +390,7 @@ def _short_axes(plane: Frame, last: bool) -> None:
         look.titleFontSize = max(15, min(18, int((plane.size[k] + room) / 0.53 / len(text or "x"))))
 
 
-def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
+def _ruler(mono: Estimate, plane: _Frame) -> list[alt.Chart]:
     """AN's N(Q) above the plane: 0 at R, and negative on both sides."""
     at, (start, end) = mono.value, plane.ranges[0]
     steps = [m * 10.0**e for e in range(-4, 4) for m in (1, 2, 5)]
@@ -402,9 +398,9 @@ def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
     away = np.arange(np.ceil((start - at) / step), np.floor((end - at) / step) + 1) * step
     digits = max(0, -int(np.floor(np.log10(step))))
     labels = [number(-abs(one), digits) if one else "0" for one in away]
-    base = Layer(pd.DataFrame({"naturalness": at + away, "label": labels}))
+    base = _Layer(pd.DataFrame({"naturalness": at + away, "label": labels}))
     look: dict[str, Any] = {"fontSize": FONT, "baseline": "bottom", "color": QUIET}
-    title = Layer(pd.DataFrame({"label": ["N(Q) = −|LPP(Q) − LPP(R)|"]})).mark_text(**look)
+    title = _Layer(pd.DataFrame({"label": ["N(Q) = −|LPP(Q) − LPP(R)|"]})).mark_text(**look)
     x, above = plane.channels["x"], alt.value(plane.size[0] / 2)
     return [
         base.mark_rule(color=QUIET).encode(x=x, y=alt.value(-5), y2=alt.value(0)),
@@ -429,8 +425,8 @@ def plot_gap(
     accuracy_title, naturalness_title : with units
     """
     ends = [f"{gap}{end}" for gap in _GAPS for end in ("_low", "_high")]
-    rows = checked(table, ["category"], [*_GAPS, *ends]).sort_values(_GAPS[0], kind="stable")
-    checked(rows, [_GAPS[0] if rows[_GAPS[0]].notna().any() else _GAPS[1]])
+    rows = _checked(table, ["category"], [*_GAPS, *ends]).sort_values(_GAPS[0], kind="stable")
+    _checked(rows, [_GAPS[0] if rows[_GAPS[0]].notna().any() else _GAPS[1]])
     titles = zip(_GAPS, (accuracy_title, naturalness_title), strict=True)
     panels = [_gap_panel(rows, column, text) for column, text in titles]
     values = rows[[*_GAPS]].to_numpy(dtype=float)
@@ -438,22 +434,22 @@ def plot_gap(
     notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
     if np.isnan(values).any():
         notes.append("A missing mark: there is no score, or no point of the curve to compare with.")
-    words = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, _GAPS)]
+    words = [f"{accuracy_title} and {naturalness_title}", _systems_text(rows, _GAPS)]
     chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
-    return framed(chart, title, words, notes, width=2 * _GAP_SIZE[0] + 120)
+    return _framed(chart, title, words, notes, width=2 * _GAP_SIZE[0] + 120)
 
 
 def _gap_panel(rows: pd.DataFrame, column: str, title: str) -> alt.LayerChart:
     names: dict[str, Any] = {"labelFontSize": FONT, "labelLimit": 240, "labelPadding": 10}
     axis = alt.Axis(**names, labels=column == _GAPS[0], ticks=False, grid=True)
     y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=axis)
-    x = alt.X(f"{column}:Q", axis=axis_of(title, _GAP_SIZE[0], tickCount=4))
+    x = alt.X(f"{column}:Q", axis=_axis_of(title, _GAP_SIZE[0], tickCount=4))
     low, high = ends = [f"{column}_low", f"{column}_high"]
     known = rows.dropna(subset=[column])
     channels = {"x": x, "y": y}
-    layers = [system_marks(known, channels, [tip(column, title)], kinds=rows["category"])]
+    layers = [_system_marks(known, channels, [_tip(column, title)], kinds=rows["category"])]
     if {*ends} <= {*rows}:
-        bar = Layer(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
+        bar = _Layer(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
         layers.insert(0, bar.encode(x=f"{low}:Q", x2=f"{high}:Q", y=y))
     return alt.layer(*layers).properties(width=_GAP_SIZE[0], height=_GAP_SIZE[1] * len(rows))
 
@@ -470,12 +466,12 @@ def plot_moves(
         each system in the order of the table, for a script to move; else rings mark the Pareto set
     size : (width, height) of the plane in pixels
     """
-    systems = checked_systems(checked(table, _PENALTIES, _PENALTIES))
+    systems = _checked_systems(_checked(table, _PENALTIES, _PENALTIES))
     now, start = systems[_PENALTIES[:2]], systems[_PENALTIES[2:]]
     worst = [float(-min(now[c].min(), start[f"{c}_start"].min())) or 1.0 for c in now]
     across, up = ((-1.1 * one, 0.06 * one) for one in worst[::-1])
     titles = [f"−MQM {of} (points per segment, higher is better)" for of in ("fluency", "accuracy")]
-    plane = Frame((across, up), size, (titles[0], titles[1]), title)
+    plane = _Frame((across, up), size, (titles[0], titles[1]), title)
     axes = plane.channels
     best = pareto_mask(np.zeros(len(systems), dtype=int), *(now[c].round(9) for c in now))
     moved = systems[(now.to_numpy() != start.to_numpy()).any(axis=1) | movable]
@@ -483,25 +479,25 @@ def plot_moves(
     to = {"x2": alt.X2("naturalness:Q"), "y2": alt.Y2("accuracy:Q")}
     layers = [plane.plus()]
     if len(moved):
-        trace = Layer(moved, name="bxtrace").mark_rule(
+        trace = _Layer(moved, name="bxtrace").mark_rule(
             color=QUIET, strokeWidth=2, strokeDash=[5, 3]
         )
         layers += [
             trace.encode(**at, **to),
             plane.rings(moved, "bxstart", stroke=QUIET, size=50).encode(**at),
         ]
-    marks = system_marks(systems, axes, [*map(tip, _PENALTIES)], name="bxsystem")
+    marks = _system_marks(systems, axes, [*map(_tip, _PENALTIES)], name="bxsystem")
     layers += [plane.rings(systems[best | movable], "bxring"), marks]
     if movable:
-        leader = Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
+        leader = _Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
         text = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle"}
         halo = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoin": "round"}
         layers.append(leader.encode(**axes, **to))
         for name, more in (("bxhalo", halo), ("bxlabel", {})):
-            mark = Layer(systems, name=name).mark_text(**text, color="#000000", **more)
+            mark = _Layer(systems, name=name).mark_text(**text, color="#000000", **more)
             layers.append(mark.encode(**axes, text="system:N"))
     else:
-        leaders, names, _ = label_layers(systems.assign(bold=best), plane, [])
+        leaders, names, _ = _label_layers(systems.assign(bold=best), plane, [])
         layers = [*leaders, *layers, *names]
     parts = []
     for name, *values in systems[["system", *_PENALTIES]].itertuples(index=False):
@@ -510,4 +506,4 @@ def plot_moves(
         parts.append(f"{name} ({here}{f'; at the start {there}' * (here != there)})")
     words = [f"penalties on accuracy and fluency: {', '.join(parts)}"]
     words.append("Ring: no other system beats it on both axes")
-    return plane.finished(layers, words, not_drawn(table, systems))
+    return plane.finished(layers, words, _not_drawn(table, systems))

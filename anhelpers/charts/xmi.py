@@ -21,19 +21,19 @@ from .frame import (
     FONT,
     INKS,
     SHAPES,
-    Frame,
-    Layer,
     Size,
-    checked,
-    dots,
-    framed,
-    legend,
-    not_drawn,
+    _checked,
+    _dots,
+    _Frame,
+    _framed,
+    _Layer,
+    _legend,
+    _not_drawn,
+    _tip,
+    _told_apart,
     number,
-    tip,
-    told_apart,
 )
-from .labels import label_layers, width
+from .labels import _label_layers, width
 
 # Okabe and Ito 2008 and Tol's wine, each with the ink of a text on it
 _FILLS = {"#0072B2": "#FFFFFF", "#E69F00": "#000000", "#882255": "#FFFFFF", "#999999": "#000000"}
@@ -83,7 +83,7 @@ def _directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
     >>> _directions(frame, ["xmi"])[["label", "side", "reverse"]].iloc[0].tolist()
     ['English → Finnish', 'out of English', 'fi-en']
     """
-    rows = checked(table, numbers, [*numbers, "bleu", *_ENDS], name="direction")
+    rows = _checked(table, numbers, [*numbers, "bleu", *_ENDS], name="direction")
     rows = rows.astype({"direction": str})
     if (twice := rows["direction"][rows["direction"].duplicated()]).size:
         raise DataError(f"direction {twice.iloc[0]}: got two rows, expected one.")
@@ -117,12 +117,7 @@ def _split(table: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def plot_xmi_bars(
-    table: pd.DataFrame,
-    *,
-    order: str = "xmi",
-    title: str = "",
-) -> alt.LayerChart:
+def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -> alt.LayerChart:
     """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
 
     A negative XMI goes left of 0, and a thick tick marks H_LM, which is then shorter than H_MT.
@@ -145,10 +140,7 @@ def plot_xmi_bars(
 
 
 def plot_direction(
-    table: pd.DataFrame,
-    start: str | None = None,
-    *,
-    title: str = "",
+    table: pd.DataFrame, start: str | None = None, *, title: str = ""
 ) -> alt.LayerChart:
     """Bars of a direction chosen from a list, of its reverse and of the means of their sides.
 
@@ -183,10 +175,7 @@ def plot_direction(
 
 
 def plot_pieces(
-    pieces: pd.DataFrame,
-    *,
-    parts: Sequence[str] = (),
-    title: str = "",
+    pieces: pd.DataFrame, *, parts: Sequence[str] = (), title: str = ""
 ) -> alt.LayerChart:
     """Horizontal bar of each name, its pieces laid end to end, each with its length where it fits.
 
@@ -195,7 +184,7 @@ def plot_pieces(
     pieces : bar, part (at most 4), value ≥ 0, in order; optional start of the first piece of a bar
     parts : those with the first colours
     """
-    rows = checked(pieces, ["part", "value"], ["value", "start"], name="bar")
+    rows = _checked(pieces, ["part", "value"], ["value", "start"], name="bar")
     start = rows["start"].fillna(0.0) if "start" in rows else pd.Series(0.0, rows.index)
     rows["to"] = (
         start.groupby(rows["bar"]).transform("first") + rows.groupby("bar")["value"].cumsum()
@@ -209,8 +198,8 @@ def plot_pieces(
         title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
     )
     y = alt.Y("bar:N", sort=bars, axis=axis, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
-    tips = ["bar:N", "part:N", tip("value")]
-    mark = Layer(rows, name="pieces").mark_bar(stroke="#FFFFFF", strokeWidth=1)
+    tips = ["bar:N", "part:N", _tip("value")]
+    mark = _Layer(rows, name="pieces").mark_bar(stroke="#FFFFFF", strokeWidth=1)
     drawn = mark.encode(x=x, x2="to:Q", y=y, tooltip=tips, **_colours("part", names, _FILLS))
     inks = dict(zip(names, _FILLS.values(), strict=False))
     middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
@@ -222,7 +211,7 @@ def plot_pieces(
         for bar, own in rows.groupby("bar", sort=False)
     ]
     look: dict[str, Any] = {"size": (_WIDE, 30 * len(bars)), "width": _WIDE + 120}
-    return framed(alt.layer(drawn, texts), title, [_UNIT, *words], view={"stroke": None}, **look)
+    return _framed(alt.layer(drawn, texts), title, [_UNIT, *words], view={"stroke": None}, **look)
 
 
 def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
@@ -232,8 +221,8 @@ def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
 
 def _colours(field: str, names: Any, fills: Any) -> dict[str, Any]:
     square = {"symbolType": "square", "symbolStrokeWidth": 0, "symbolSize": 260}
-    above = legend(labelLimit=400, columnPadding=24, **square)
-    return told_apart(field, names, above, fill=fills)
+    above = _legend(labelLimit=400, columnPadding=24, **square)
+    return _told_apart(field, names, above, fill=fills)
 
 
 def _digits(largest: float) -> int:
@@ -253,7 +242,7 @@ def _ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
         key = rows["other"].map(language_label)
     else:
         given = pd.Series(np.arange(len(rows)), rows.index)
-        key = given if order == "given" else checked(rows, [order], name="direction")[order]
+        key = given if order == "given" else _checked(rows, [order], name="direction")[order]
     key = key.groupby(group).transform("min" if order in ("given", "name") else "mean")
     key = -key if order in ("xmi", "bleu") else key
     frame = rows.assign(key=key, group=group, into=rows["side"].str.startswith("into"))
@@ -288,23 +277,23 @@ def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
     present = {part: fill for part, fill in _PARTS.items() if part in set(pieces["meaning"])}
     tips: list[Any] = [
         "label:N",
-        *(tip(c, c.upper()) for c in ("h_lm", "xmi", "h_mt", "bleu") if c in rows),
+        *(_tip(c, c.upper()) for c in ("h_lm", "xmi", "h_mt", "bleu") if c in rows),
     ]
-    mark = Layer(pieces, name="bars").mark_rect(stroke="#FFFFFF", strokeWidth=1)
+    mark = _Layer(pieces, name="bars").mark_rect(stroke="#FFFFFF", strokeWidth=1)
     fill = _colours("meaning", present, present.values())
     bars = mark.encode(x=x, x2="to:Q", y=on(y, "top"), y2="bottom:Q", tooltip=tips, **fill)
-    zero = Layer(pd.DataFrame({"from": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
+    zero = _Layer(pd.DataFrame({"from": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
     layers = [bars, zero.encode(x=x)]
     if worse.any():
         ticks = rows[worse].assign(bottom=rows["place"] + 1)
-        tick = Layer(ticks, name="ticks").mark_rule(color="#000000", strokeWidth=4)
+        tick = _Layer(ticks, name="ticks").mark_rule(color="#000000", strokeWidth=4)
         layers.append(tick.encode(x=on(x, "h_lm"), y=y, y2="bottom:Q"))
     for name, share in (("xmi", 0.25), ("h_lm", 0.75)):
         if {low := f"{name}_low", f"{name}_high"} <= {*ends}:
             frame = rows.dropna(subset=[low]).assign(at=rows["place"] + share)
             span = {"x": on(x, low), "x2": f"{name}_high:Q", "y": on(y, "at")}
             for ink, wide in (("#FFFFFF", 4), ("#000000", 2)):
-                layers.append(Layer(frame).mark_rule(color=ink, strokeWidth=wide).encode(**span))
+                layers.append(_Layer(frame).mark_rule(color=ink, strokeWidth=wide).encode(**span))
     texts = []
     for row, end in zip(rows.to_dict("records"), whole, strict=True):
         outside, right = "", max(end, row.get("h_lm_high") or end, end) + 6 / per_bit
@@ -333,7 +322,7 @@ def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
 
 
 def _text(frame: pd.DataFrame, name: str, x: alt.X, y: alt.Y, **look: Any) -> alt.Chart:
-    mark = Layer(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
+    mark = _Layer(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
     return mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None))
 
 
@@ -347,7 +336,7 @@ def _of_bars(
     if (rows["xmi"] < 0).any():
         more = "the translation model needs more bits than the language model; the tick marks H_LM."
         notes.append(f"Left of 0: {more}")
-    notes += not_drawn(table, rows, name="direction")
+    notes += _not_drawn(table, rows, name="direction")
     words = [f"{_UNIT}, H_LM = XMI + H_MT"]
     for side, own in rows.groupby("side", sort=True):
         numbers = own[["h_lm", "xmi", "h_mt"]].map(lambda v: number(v, digits)).to_numpy()
@@ -355,14 +344,11 @@ def _of_bars(
         texts = [f"{label} {whole} = {xmi} + {rest}" for label, (whole, xmi, rest) in both]
         words.append(("" if side == _ALL else f"{side}: ") + ", ".join(texts))
     look: dict[str, Any] = {"size": size, "width": size[0] + 200}
-    return framed(chart, title, words, notes, view={"stroke": None}, **look)
+    return _framed(chart, title, words, notes, view={"stroke": None}, **look)
 
 
 def plot_xmi_bleu(
-    table: pd.DataFrame,
-    *,
-    named: Sequence[str] = (),
-    title: str = "",
+    table: pd.DataFrame, *, named: Sequence[str] = (), title: str = ""
 ) -> alt.LayerChart:
     """XMI (x) against BLEU (y): a point for each direction, a colour and shape for each side.
 
@@ -384,7 +370,7 @@ def plot_xmi_bleu(
     known = {"xmi_low", "xmi_high"} <= {*rows}
     sure = rows.dropna(subset=["xmi_low", "xmi_high"]) if known else rows[:0]
     extent = [rows["x"], *(sure[c] for c in ("xmi_low", "xmi_high") if known)]
-    plane = Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=(680, 500), title=title)
+    plane = _Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=(680, 500), title=title)
     layers, paths = [], []
     for k, name in enumerate(told.values()):
         own, rule = (frame[frame["series"] == name] for frame in (rows, sure))
@@ -393,28 +379,28 @@ def plot_xmi_bleu(
             ends = np.array([own["x"].min(), own["x"].max()])
             fit = pd.DataFrame({"x": ends, "y": level + slope * ends})
             look = {"strokeWidth": 2.5, "color": COLOURS[k], "strokeDash": DASHES[k]}
-            layers.append(Layer(fit, name=f"fit_{k}").mark_line(**look).encode(**plane.channels))
+            layers.append(_Layer(fit, name=f"fit_{k}").mark_line(**look).encode(**plane.channels))
             paths.append(plane.at(fit))
         if len(rule):
-            mark = Layer(rule, name=f"intervals_{k}").mark_rule(strokeWidth=1.5, color=COLOURS[k])
+            mark = _Layer(rule, name=f"intervals_{k}").mark_rule(strokeWidth=1.5, color=COLOURS[k])
             layers.append(
                 mark.encode(x=plane.on("x", "xmi_low"), x2="xmi_high:Q", y=plane.channels["y"])
             )
     inks = dict(zip(sides, INKS, strict=False))
     labelled = rows.assign(label=rows["other"], ink=rows["side"].map(inks))
-    leaders, texts, lost = label_layers(labelled, plane, paths)
-    above = legend(direction="vertical", labelLimit=600, symbolSize=160)
-    tips: list[Any] = ["label:N", tip("xmi", "XMI"), tip("bleu", "BLEU")]
-    tips += [tip(c) for c in ("h_lm", "h_mt", "n") if c in rows]
-    looks = told_apart("series", told.values(), above, fill=COLOURS, shape=SHAPES)
-    mark = dots(rows, "points", size=110, stroke="#FFFFFF")
+    leaders, texts, lost = _label_layers(labelled, plane, paths)
+    above = _legend(direction="vertical", labelLimit=600, symbolSize=160)
+    tips: list[Any] = ["label:N", _tip("xmi", "XMI"), _tip("bleu", "BLEU")]
+    tips += [_tip(c) for c in ("h_lm", "h_mt", "n") if c in rows]
+    looks = _told_apart("series", told.values(), above, fill=COLOURS, shape=SHAPES)
+    mark = _dots(rows, "points", size=110, stroke="#FFFFFF")
     points = mark.encode(**plane.channels, **looks, tooltip=tips)
     words = [" by ".join(_TITLES[::-1])]
     for side, text in told.items():
         own = rows[rows["side"] == side][["direction", "x", "y"]].itertuples(index=False)
         words.append(f"{text}: " + ", ".join(f"{d} ({x:.4g}, {y:.4g})" for d, x, y in own))
     words += [f"without a label for want of space: {', '.join(lost)}"] if lost else []
-    notes = not_drawn(table, rows, name="direction")
+    notes = _not_drawn(table, rows, name="direction")
     return plane.finished([*layers, points, *leaders, *texts], words, notes)
 
 
@@ -435,7 +421,7 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
     words : text, token, value; a row per token in reading order, as from `naturalness.critic.explain`
         The values of a text sum to its score; the token "" is common to all texts.
     """
-    rows = checked(words, ["token", "value"], ["value"], name="text").astype({"text": str})
+    rows = _checked(words, ["token", "value"], ["value"], name="text").astype({"text": str})
     rows["shown"] = rows["token"].astype(str).replace("", "(every text)")
     rows["number"] = [_with_sign(value) for value in rows["value"]]
     left, top, before, boxes = 0.0, -float(_LINE + _BETWEEN), None, []
@@ -464,9 +450,9 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
     scale = alt.Scale(domain=[-most, 0, most], range=[_BELOW, "#FFFFFF", _ABOVE], interpolate="rgb")
     tips: list[Any] = ["text:N", "token:N", alt.Tooltip("value:Q", format="+.3f")]
     look: dict[str, Any] = {"fontSize": FONT, "baseline": "middle"}
-    base, fill = Layer(rows), alt.Fill("value:Q", scale=scale, legend=None)
+    base, fill = _Layer(rows), alt.Fill("value:Q", scale=scale, legend=None)
     box = base.mark_rect(stroke="#BBBBBB", strokeWidth=1)
-    head = Layer(heads).mark_text(**look, align="left", fontWeight="bold")
+    head = _Layer(heads).mark_text(**look, align="left", fontWeight="bold")
     chart = alt.layer(
         box.encode(x=x, x2="right:Q", y=y, y2="bottom:Q", fill=fill, tooltip=tips),
         base.mark_text(**look).encode(x=middle, y=at, text="shown:N"),
@@ -478,7 +464,7 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
     for label, (_, own) in zip(heads["label"], rows.groupby("text", sort=False), strict=True):
         both = zip(own["shown"], own["number"], strict=True)
         parts.append(f"{label}: " + ", ".join(f"{shown} {text}" for shown, text in both))
-    return framed(chart, title, parts, notes, size=(across[1], down[0]), view={"stroke": None})
+    return _framed(chart, title, parts, notes, size=(across[1], down[0]), view={"stroke": None})
 
 
 def _with_sign(value: float) -> str:

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..bootstrap import Resamples, cluster_sums, effective, few_clusters, score_intervals, student
+from ..data.human import TextRatings, load_ratings, ratings_beside
 from ..data.io import read_table
-from ..data.text_ratings import TextRatings, load_ratings, ratings_beside
 from ..errors import DataError
 from ..estimate import Estimate
 from .sheet import COLUMNS, CRITERIA, SCALE, Cell, Sheet
@@ -106,7 +106,7 @@ def _read(path: Path) -> pd.DataFrame:
     wrong = ~table.criterion.isin(CRITERIA) | (table.rating.notna() & ~table.rating.isin(SCALE))
     wrong |= ~table.rater.str.fullmatch(_NAME) | (table[["segment", "candidate"]] < 0).any(axis=1)
     table[["seconds", "turn"]] = table[["seconds", "turn"]].astype(float)
-    return table.assign(path=path, line=table.index + 2, wrong=wrong)
+    return table.assign(path=path, line=table.index, wrong=wrong)
 
 
 def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:

@@ -14,17 +14,17 @@ from typing import Any
 from .. import __version__
 
 COMMANDS = {
-    "check": "report what is installed and how to install the rest; or the origin of a result",
+    "check": "report installed features and how to install others, or the origin of a result",
     "data": "list the data sets with their licence and place, or download some",
-    "run": "execute notebooks; write them with their outputs, and an offline page of each",
+    "run": "execute notebooks and write an offline page of each",
     "site": "one offline folder from the executed notebooks",
     "sheet": "write the rating sheet of a class as one offline page",
     "score": "score system outputs: a row per system and metric, or per segment",
     "generate": "draw candidates: K samples per source from a model, resumable",
-    "curve": "the exact oracle curve of a candidate set: vertices as CSV, and a page",
-    "plane": "systems on the plane: figure, tables (CSV, LaTeX), references, appendix, page",
+    "curve": "the exact oracle curve of candidates: vertices as CSV, and a page",
+    "plane": "systems on the plane: page, figure, tables (CSV, LaTeX), references, appendix",
     "mqm": "MQM ratings: penalties of systems with intervals, or by rater, doc, domain, segment",
-    "xmi": "cross-mutual information in bits per sentence, from two files of scores or two models",
+    "xmi": "cross-mutual information in bits per sentence, from two score files or two models",
 }
 """Command → purpose, in the order of --help; the modules are loaded when needed."""
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from ..progress import note, say
     from ..provenance import making
 
-    if argv is None:  # a process of its own
+    if argv is None:  # the console script, not a test
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8")  # a table is UTF-8 in any locale
@@ -77,7 +77,7 @@ def _report(command: str, error: Exception) -> int:
     from ..errors import AnhelpersError, one_line
     from ..progress import say
 
-    if isinstance(error, BrokenPipeError):  # the reader of stdout has gone
+    if isinstance(error, BrokenPipeError):  # the reader of stdout has exited
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     said, status = str(error), 2
@@ -96,7 +96,7 @@ def _module(command: str) -> Any:
 
 
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
-    """All commands with the options of one of them (`only`), of none (""), or of all (None)."""
+    """Parser of all commands, with the options of one (`only`), of none ("") or of all (None)."""
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         prog="anhelpers",

@@ -7,7 +7,7 @@ import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-from ..errors import escaped, install_line
+from ..errors import install_line, one_line
 
 EXAMPLE = "anhelpers check"
 _FEATURES = {
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the report, or the origin of a result."""
     from ..provenance import made_of
 
-    print(escaped(made_of(args.file)) if args.file else _report())
+    print(one_line(made_of(args.file)) if args.file else _report())
 
 
 def _installed(name: str) -> str | None:

@@ -22,11 +22,11 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Candidates, metrics, model, outputs."""
     add = parser.add_argument
     add("candidates", help="JSONL, parquet, text with K lines per source, or a data set's name")
-    shared.add_texts(parser, systems=False)
+    shared._add_texts(parser, systems=False)
     add("-k", type=int, metavar="K", help="candidates per source, for text files")
     metrics = f"accuracy {lookup.listed('accuracy')} (default: chrf)"
     add("-m", "--metric", default="chrf", metavar="METRIC", help=metrics)
-    shared.add_options(parser, "--naturalness", "--lm", "--output")
+    shared._add_options(parser, "--naturalness", "--lm", "--output")
     add("--html", metavar="FILE", help="the page (default: build/NAME.curve.html)")
 
 
@@ -35,21 +35,21 @@ def run(args: argparse.Namespace) -> None:
     from ..plane import oracle_study
     from ..widgets.explorer import explore
 
-    test, cands = _read(args.candidates, shared.Texts.of(args), args.k)
+    test, cands = _read(args.candidates, shared._Texts.of(args), args.k)
     accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     model = shared.language_model(args.lm, test.trg_lang, [args.naturalness])
     naturalness = lookup.naturalness_metric(args.naturalness, test.trg_lang, model)
     study = oracle_study(test, cands, accuracy, naturalness)
-    shared.print_notes([*study.notes, f"The oracle curve is over {study.cands.summary}."])
+    shared._print_notes([*study.notes, f"The oracle curve is over {study.cands.summary}."])
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
     # without systems the chart's title is empty
     named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"
-    shared.write_table(study.vertices(), args.output)
+    shared._write_table(study.vertices(), args.output)
     explore(study, title=named).save(page)
     say(f"wrote {page}")
 
 
-def _read(candidates: str, texts: shared.Texts, k: int | None) -> tuple[TestSet, CandidateSet]:
+def _read(candidates: str, texts: shared._Texts, k: int | None) -> tuple[TestSet, CandidateSet]:
     """Candidates with sources and references: one file, a file beside texts, or a data set."""
     from ..data import load, load_candidates, read_candidate_file, read_candidates, read_plain
 

@@ -27,7 +27,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="folder or hub id[@revision] of an encoder-decoder (Marian, NLLB, M2M100, T5, mBART) "
         "or of a causal language model",
     )
-    add("-s", "--sources", metavar="SRC", required=True, help="source text, a line per segment")
+    add("-s", "--sources", metavar="SRC", required=True, help="source text, one segment per line")
     add("-n", type=int, default=16, metavar="K", help="samples per source (default: 16)")
     add(
         "--method",
@@ -42,8 +42,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="applied before the method (default: 1)",
     )
-    add("--seed", type=int, default=0, metavar="N", help="of the samples (default: 0)")
-    add("--max-tokens", type=int, default=512, metavar="N", help="per sample (default: 512)")
+    add("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
+    add("--max-tokens", type=int, default=512, metavar="N", help="limit of a sample (default: 512)")
     add("--lp", metavar="SRC-TRG", help="languages of multilingual models and prompts, e.g. en-de")
     add(
         "--template",

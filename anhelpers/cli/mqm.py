@@ -16,19 +16,19 @@ def options(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="ratings: .tsv or .csv, plain, .gz, .xz, .zst, .tar.gz; or a name of `anhelpers data`",
+        help="ratings: .tsv or .csv, also as .gz, .xz, .zst or .tar.gz; or a name of `anhelpers data`",
     )
     add = parser.add_argument
-    add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: that of the categories)")
+    add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: the best match)")
     weights = "freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)"
     add("--weights", default="freitag2021", metavar="W", help=weights)
     add(
         "--by",
         default="system",
         choices=["system", "rater", "doc", "domain", "segment"],
-        help="one row per system and this level (default: system, with intervals)",
+        help="level: a row per system and rater, doc, ... (default: system, with intervals)",
     )
-    shared.add_options(parser, "--seed", "--output")
+    shared._add_options(parser, "--seed", "--output")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -43,16 +43,16 @@ def run(args: argparse.Namespace) -> None:
     ratings = read_ratings(*files)
     scheme = args.scheme or choose_scheme(ratings)
     scores = score_ratings(ratings, scheme, args.weights)
-    shared.print_notes(scores.notes)
+    shared._print_notes(scores.notes)
     if args.scheme is None:
-        shared.print_notes(
+        shared._print_notes(
             [f"scheme {scheme} matches the categories best. Choose another by --scheme."]
         )
     if args.by == "system":
         table = system_table(scores, np.random.default_rng(args.seed))
         one = "All segments are of one document and are resampled as independent: intervals may be too short."
         few = one if len(set(scores.docs)) == 1 < len(scores.docs) else few_documents(table)
-        shared.print_notes(filter(None, [few, *rater_notes(table)]))
+        shared._print_notes(filter(None, [few, *rater_notes(table)]))
     else:
         table = scores.by(args.by).assign(signature=scores.signature)
-    shared.write_table(table, args.output)
+    shared._write_table(table, args.output)

@@ -1,4 +1,4 @@
-"""Options that several commands share, the texts they name, and the way a command writes a table."""
+"""Options shared by several commands, the texts that they name, and the output of tables."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _SHARED: dict[str, dict[str, object]] = {
     "--lm": {
         "default": "bundled",
         "metavar": "MODEL",
-        "help": "language model: a folder or hub id[@revision] (default: bundled, the small one "
+        "help": "language model: a folder or hub id[@revision] (default: bundled, the small model "
         "of the language)",
     },
     "--mono": {
         "nargs": "?",
         "const": True,
         "metavar": "FILE",
-        "help": "R, text written in the target language, a line each, for lpp-distance and for "
-        "the axis of a plane (without FILE: that of the data set or its language)",
+        "help": "R: texts written in the target language, one per line, for lpp-distance and the "
+        "naturalness axis (without FILE: R of the data set or of its language)",
     },
-    "--seed": {"type": int, "default": 0, "metavar": "N", "help": "of all draws (default: 0)"},
+    "--seed": {"type": int, "default": 0, "metavar": "N", "help": "random seed (default: 0)"},
     "--output": {"metavar": "FILE", "help": ".csv or .parquet (default: CSV on standard output)"},
 }
 
 
 @dataclass(frozen=True)
-class Texts:
+class _Texts:
     """A data set or plain files, the references to compare with, and the systems to leave out."""
 
     data: str | None
@@ -62,7 +62,7 @@ class Texts:
     docs: str | None = None
 
     @classmethod
-    def of(cls, args: argparse.Namespace) -> Texts:
+    def of(cls, args: argparse.Namespace) -> _Texts:
         """The request in parsed arguments."""
         given = {name: vars(args).get(name) for name in cls.__dataclass_fields__}
         lists = ("references", "translations", "exclude", "mine")
@@ -80,10 +80,9 @@ class Texts:
         """
         from ..data import add_systems, load, read_plain
 
-        if bool(self.data) == bool(self.sources):
-            raise DataError("texts: expected either --data NAME, or -s SRC -t SYSTEM (-r REF).")
-        if self.data and (self.references or self.translations or self.docs):
-            raise DataError(f"{self.data} has its own texts: leave out -r, -t and --docs.")
+        own = self.references or self.translations or self.docs
+        if bool(self.data) == bool(self.sources) or (self.data and own):
+            raise DataError("texts: expected either --data NAME, or -s SRC with -t, -r, --docs.")
         files, kinds = _split_kinds(self.translations)
         if self.data:
             test = load(self.data, self.language_pair)
@@ -126,59 +125,64 @@ def _split_kinds(typed: Iterable[str]) -> tuple[list[str], dict[str, str]]:
     return files, kinds
 
 
-def add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
+def _add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
     """Add the options that name texts."""
     add = parser.add_argument
-    add("-s", "--sources", metavar="SRC", help="source text, a line per segment, or WMT's SGM, XML")
+    add(
+        "-s",
+        "--sources",
+        metavar="SRC",
+        help="source text, one segment per line, or WMT's SGM or XML",
+    )
     add("-r", "--references", nargs="+", metavar="REF", help="reference text(s)")
     if systems:
         add("-t", "--translations", nargs="+", metavar="[NAME=]HYP", help="system outputs")
         add("--data", metavar="NAME|PATH", help="a data set in place of -s, -r and -t")
-    add("-l", "--language-pair", metavar="LP", help="such as en-de (default: that of the texts)")
+    add("-l", "--language-pair", metavar="LP", help="such as en-de (default: inferred)")
     add(
         "--reference",
         nargs="+",
         metavar="NAME",
-        help="references to compare with, or all; others become human points (default: the "
-        "standard one of a data set, all files of -r)",
+        help="references to score against, or all; others are shown as human points (default: the "
+        "standard one of a data set, or all files of -r)",
     )
     add("--exclude", nargs="+", metavar="SYSTEM", help="systems to leave out")
 
 
-def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add some of the options that several commands share."""
+def _add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add some of the shared options."""
     for name in names:
         flags = ("-o", "--output") if name == "--output" else (name,)
         parser.add_argument(*flags, **_SHARED[name])  # type: ignore[arg-type]
 
 
 def language_model(name: str, lang: str, metrics: Sequence[str]) -> LanguageModel | None:
-    """The language model that some of the metrics need, else None."""
+    """The language model, if one of the metrics needs it; else None."""
     from ..naturalness.lm import load_lm
 
     return load_lm(name, lang=lang) if any(map(lookup.needs_lm, metrics)) else None
 
 
-def monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:
-    """R from a named file, or that of the data set or its language."""
+def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:
+    """R from a named file, or R of the data set or of its language."""
     from ..data import mono_for
     from ..naturalness.lpp import Mono
 
     file = named if isinstance(named, str) else None
     texts, origin = mono_for(data or "these texts", test.trg_lang, file)
     if not texts and file is None:
-        raise DataError(f"--mono: got no FILE, and R is {origin}.")
+        raise DataError(f"--mono: got no FILE, and R is {origin}. Name a file.")
     note(f"R is {origin} ({len(texts)} texts).")
     return Mono(texts, origin)
 
 
-def print_notes(notes: Iterable[str]) -> None:
-    """Print notes on stderr, each once."""
+def _print_notes(notes: Iterable[str]) -> None:
+    """Print each distinct note to stderr."""
     for sentence in dict.fromkeys(notes):
         note(sentence)
 
 
-def write_table(table: pd.DataFrame, output: str | None) -> None:
+def _write_table(table: pd.DataFrame, output: str | None) -> None:
     """Write a .csv or .parquet file, or CSV on stdout; aligned text on a terminal."""
     from .. import provenance
     from ..data.io import make_folder

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import checks
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE
 from ..scoring import lookup
@@ -32,7 +33,7 @@ _SWAPS = 10_000
 class _Request:
     """The options of `anhelpers plane`."""
 
-    texts: shared.Texts
+    texts: shared._Texts
     metrics: tuple[str, ...]
     naturalness: str
     lm: str
@@ -53,25 +54,25 @@ class _Compared:
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Texts or a data set, metrics, R, folder."""
-    shared.add_texts(parser)
+    shared._add_texts(parser)
     add = parser.add_argument
     add(
         "--mine",
         nargs="+",
         metavar="[NAME=]FILE[:KIND]",
-        help="your systems, beside the others and no candidates of the curve; KIND (LLM, MT, "
-        "online, human) decides their marker",
+        help="your systems, which are no candidates of the curve; KIND (LLM, MT, online, human) "
+        "selects their marker",
     )
-    add("--docs", metavar="FILE", help="lines domain<TAB>document for -s, to resample documents")
+    add("--docs", metavar="FILE", help="a line domain<TAB>document per segment of -s")
     add(
         "-m",
         "--metrics",
         nargs="+",
         default=["chrf"],
         metavar="METRIC",
-        help=f"accuracy, a panel each: {lookup.listed('accuracy')} (default: chrf)",
+        help=f"accuracy, one panel each: {lookup.listed('accuracy')} (default: chrf)",
     )
-    shared.add_options(parser, "--naturalness", "--lm", "--mono", "--seed")
+    shared._add_options(parser, "--naturalness", "--lm", "--mono", "--seed")
     add("--domain", metavar="NAME", help="only the segments of this domain")
     add("-o", "--out", default="build/plane", metavar="DIR", help="folder (default: build/plane)")
 
@@ -82,13 +83,13 @@ def run(args: argparse.Namespace) -> None:
     from ..report import write_report
 
     request = _Request(
-        shared.Texts.of(args),
+        shared._Texts.of(args),
         tuple(dict.fromkeys(args.metrics)),
         *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed),
     )
     compared = _read(request)
     results = _score(request, compared)
-    shared.print_notes(note for one in results for note in (*one.notes, *one.cautions))
+    shared._print_notes(note for one in results for note in (*one.notes, *one.cautions))
     write_report(
         request.out,
         results,
@@ -112,17 +113,15 @@ def _read(request: _Request) -> _Compared:
     texts = request.texts
     given, joined = texts.read()
     test = check_systems(texts.selected(joined))
-    shared.print_notes(check(test))
+    shared._print_notes(check(test))
     if texts.data:
         cands = load_candidates(texts.data, texts.language_pair).without(texts.exclude)
     else:
-        if not given.refs:
-            raise DataError("the plane compares with references: give -r REF.")
         names = [
             name for name in given.systems if name in test.systems and name not in given.copies
         ]
-        if not names:
-            raise DataError("no system of -t is left: the oracle curve has no candidates.")
+        if not names or not given.refs:
+            raise DataError("texts: expected -r REF, and by -t a system that is no copy of it.")
         said = [i for i in range(len(test)) if any(test.systems[s][i].strip() for s in names)]
         test = test.subset(said) if len(said) < len(test) else test
         cands = from_systems(test, names)
@@ -137,7 +136,7 @@ def _score(request: _Request, compared: _Compared) -> list[PlaneResult]:
     test, lang, folded = compared.test, compared.test.trg_lang, request.naturalness == LPP_DISTANCE
     model = shared.language_model(request.lm, lang, [request.naturalness])
     mono = (
-        shared.monolingual(request.texts.data, test, request.mono)
+        shared._monolingual(request.texts.data, test, request.mono)
         if request.mono or folded
         else None
     )
@@ -159,10 +158,8 @@ def _score(request: _Request, compared: _Compared) -> list[PlaneResult]:
 
 
 def _of_domain(plane: Plane, name: str) -> Plane:
-    rows = np.flatnonzero(plane.domains == name)
-    if not rows.size:
-        raise DataError(f"domain: got '{name}', expected one of {sorted({*plane.domains})}.")
-    return plane.subset(rows)
+    checks.one_of(name, {*plane.domains}, "domain")
+    return plane.subset(np.flatnonzero(plane.domains == name))
 
 
 def _planes(

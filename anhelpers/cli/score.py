@@ -26,7 +26,7 @@ EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores
 class _Request:
     """The options of `anhelpers score`."""
 
-    texts: shared.Texts
+    texts: shared._Texts
     metrics: tuple[str, ...]
     lm: str
     mono: str | bool | None
@@ -52,7 +52,7 @@ class _Texts:
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Texts, metrics, level."""
-    shared.add_texts(parser)
+    shared._add_texts(parser)
     add = parser.add_argument
     add(
         "-m",
@@ -63,15 +63,15 @@ def options(parser: argparse.ArgumentParser) -> None:
         help=f"accuracy {lookup.listed('accuracy')}; naturalness {lookup.listed('naturalness')} "
         "(default: chrf)",
     )
-    shared.add_options(parser, "--lm", "--mono", "--output")
+    shared._add_options(parser, "--lm", "--mono", "--output")
     add(
         "--level",
         choices=["corpus", "segment-mean", "both"],
         default="corpus",
-        help="of a system's score (default: corpus)",
+        help="level of a system's score (default: corpus)",
     )
-    add("--segments", action="store_true", help="a row per segment instead of per system")
-    add("--mme", metavar="FOLDER", help="also write texts and scores as mt-metrics-eval has them")
+    add("--segments", action="store_true", help="one row per segment instead of per system")
+    add("--mme", metavar="FOLDER", help="also write texts and scores for mt-metrics-eval")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -79,13 +79,13 @@ def run(args: argparse.Namespace) -> None:
     from ..data import check
 
     request = _Request(
-        shared.Texts.of(args),
+        shared._Texts.of(args),
         tuple(dict.fromkeys(args.metrics)),
         *(args.lm, args.mono, args.level, args.segments),
     )
     texts = _read(request)
-    shared.print_notes([*texts.compared.notes, *check(texts.compared)])
-    shared.write_table(_score(request, texts, args.mme), args.output)
+    shared._print_notes([*texts.compared.notes, *check(texts.compared)])
+    shared._write_table(_score(request, texts, args.mme), args.output)
 
 
 def _read(request: _Request) -> _Texts:
@@ -113,7 +113,7 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     distance = LPP_DISTANCE in request.metrics
     if request.mono and not distance:
         raise DataError(f"--mono: only {LPP_DISTANCE} compares with it. Add it to -m.")
-    mono = shared.monolingual(request.texts.data, whole, request.mono) if distance else None
+    mono = shared._monolingual(request.texts.data, whole, request.mono) if distance else None
     n_refs = texts.compared.n_refs or 1
     metrics = [
         lookup.metric(name, lang, lm=model, n_refs=n_refs, mono=mono) for name in request.metrics
@@ -130,7 +130,7 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     ]
     if mono is not None and model is not None:
         estimates = system_distances(whole, model, mono)
-        shared.print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
+        shared._print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
         direction = "lower is nearer to R"
         tables.append(estimate_rows(LPP_DISTANCE, estimates, direction, level="corpus"))
     return pd.concat(tables, ignore_index=True)
@@ -164,5 +164,5 @@ def _write_scores(test: TestSet, metric: Metric, folder: str) -> Metric:
         segments = metric.oriented(system_scores(test, metric))[:, columns]
         write_mme_scores(folder, test.lp, metric.name, segments, systems=systems, ref=ref)
         if missing := int(np.isnan(segments).sum()):
-            shared.print_notes([f"{metric.name}: {missing} scores are None in {folder}."])
+            shared._print_notes([f"{metric.name}: {missing} scores are None in {folder}."])
     return metric

@@ -9,14 +9,20 @@ EXAMPLE = "anhelpers sheet --data teaching/de-en --out build/class"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """What is on the sheet, as the parameters of the notebook 01_class_raters, and the folder."""
+    """Content of the sheet, as in the parameters of 01_class_raters, and its folder."""
     add = parser.add_argument
     add("--data", default="teaching", metavar="NAME|PATH", help="the data set (default: teaching)")
     add("-l", "--language-pair", metavar="SRC-TRG", help="such as en-de")
     add("--systems", nargs="+", metavar="NAME", help="systems to rate (default: one of each kind)")
     add("--segments", type=int, default=5, metavar="N", help="sentences (default: 5)")
-    add("--candidates", type=int, default=3, metavar="N", help="translations of each (default: 3)")
-    add("--seed", type=int, default=13, metavar="N", help="draws the sheet (default: 13)")
+    add(
+        "--candidates",
+        type=int,
+        default=3,
+        metavar="N",
+        help="translations per sentence (default: 3)",
+    )
+    add("--seed", type=int, default=13, metavar="N", help="random seed (default: 13)")
     add("--out", default="build/class", metavar="DIR", help="folder of sheet.html")
 
 

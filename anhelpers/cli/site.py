@@ -36,11 +36,6 @@ def run(args: argparse.Namespace) -> None:
     from ..provenance import from_template, in_page
 
     books = _in_order([about(path) for path in notebook_paths()])
-    for one in books:
-        if not (page := Path(args.built, f"{one.name}.html")).is_file():
-            raise DataError(
-                f"not found; execute it first (anhelpers run --out {args.built}).", page
-            )
     out = Path(args.out)
     pages = {"index.html", *(f"{one.name}.html" for one in books)}
     if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:

@@ -50,7 +50,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("-l", "--language-pair", metavar="LP", help="codes of multilingual models, such as de-en")
     add("--per-char", action="store_true", help="bits per character, for different tokenizers")
     add("--docs", metavar="FILE", help="a document per line, to resample documents")
-    shared.add_options(parser, "--seed", "--output")
+    shared._add_options(parser, "--seed", "--output")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -58,11 +58,12 @@ def run(args: argparse.Namespace) -> None:
 
     request = _Request(**{name: getattr(args, name) for name in _Request.__dataclass_fields__})
     files = [Path(name).is_file() for name in (request.mt, request.lm)]
-    if files[0] != files[1]:
-        raise DataError("--mt and --lm: got a file and a model, expected two of one kind.")
+    texts = request.sources and request.targets
+    if files[0] != files[1] or not (files[0] or texts):
+        raise DataError("expected two files of scores, or two models with -s SRC and -t TGT.")
     found = _from_files(request) if all(files) else _from_models(request)
-    shared.print_notes(found.notes)
-    shared.write_table(found.rows(request.language_pair or "unnamed"), args.output)
+    shared._print_notes(found.notes)
+    shared._write_table(found.rows(request.language_pair or "unnamed"), args.output)
 
 
 def _how(request: _Request, docs: tuple[str, ...] | None) -> dict[str, Any]:
@@ -88,11 +89,8 @@ def _from_models(request: _Request) -> Xmi:
     from ..translation import load_mt
     from ..xmi import load_q_lm, xmi_from_models
 
-    if not (request.sources and request.targets):
-        raise DataError("models score texts: give -s SRC and -t TGT.")
-    srcs, trgs = read_lines(request.sources), read_lines(request.targets)
-    if len(srcs) != len(trgs):
-        raise DataError(f"got {len(trgs)} lines, expected {len(srcs)} as in -s.", request.targets)
+    srcs = read_lines(request.sources or "")
+    trgs = read_lines(request.targets or "", len(srcs))
     src_lang, _, trg_lang = (request.language_pair or "").partition("-")
     codes: dict[str, Any] = {"src_lang": src_lang or None, "trg_lang": trg_lang or None}
     mt, lm = load_mt(request.mt, **codes), load_q_lm(request.lm, **codes)
@@ -104,7 +102,4 @@ def _lines(path: str | None, n: int) -> tuple[str, ...] | None:
     """A line for each of n sentences; None without a file."""
     from ..data import read_lines
 
-    lines = read_lines(path) if path else None
-    if lines is not None and len(lines) != n:
-        raise DataError(f"got {len(lines)} lines, expected {n}.", path)
-    return lines
+    return read_lines(path, n) if path else None

@@ -20,8 +20,8 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError, need
-from .io import read_bytes, read_jsonl, read_lines, stem_of, suffix_of, write_atomic
-from .languages import infer_pair
+from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
+from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
 
 if TYPE_CHECKING:
@@ -54,12 +54,11 @@ def from_systems(
         for name, text in zip(names, outputs, strict=True)
         if text.strip()
     ]
-    if not rows:
-        raise DataError(f"{test.name} has no outputs of systems to take as candidates.")
-    segment, candidates, tags = zip(*rows, strict=True)
+    segment, candidates, tags = zip(*rows, strict=True) if rows else ((), (), ())
     blank = len(names) * len(test) - len(rows)
     notes = [f"{blank} blank hypotheses are left out."] if blank else []
-    cands = CandidateSet(np.array(segment), candidates, tags, notes=tuple(notes))
+    segment_ids = np.array(segment, dtype=np.int64)
+    cands = CandidateSet(segment_ids, candidates, tags, notes=tuple(notes))
     cands = cands.require(len(test), test.name)
     return cands.deduplicated() if distinct else cands
 
@@ -93,9 +92,9 @@ def read_candidates(
     """
     if hasattr(path, "columns"):
         cands = _assembled(_rows_of(path, "DataFrame"), "DataFrame", srcs)
-    elif suffix_of(path) in JSONL:
-        cands = _assembled(read_jsonl(path), path, srcs)
-    elif suffix_of(path) in PARQUET:
+    elif _suffix_of(path) in JSONL:
+        cands = _assembled(_read_jsonl(path), path, srcs)
+    elif _suffix_of(path) in PARQUET:
         cands = _assembled(_rows_of(_read_parquet(path), path), path, srcs)
     else:
         cands = _from_text(path, srcs, k)
@@ -116,9 +115,9 @@ def read_candidate_file(
     lp : str, optional
         Language pair; by default the "lp" of the lines, else inferred from the texts.
     """
-    if suffix_of(path) not in JSONL:
+    if _suffix_of(path) not in JSONL:
         return None, read_candidates(path)
-    records = read_jsonl(path)
+    records = _read_jsonl(path)
     cands = _assembled(records, path, None)
     if "candidates" not in records[0] or "src" not in records[0]:
         return None, cands
@@ -126,14 +125,14 @@ def read_candidate_file(
     if len(said) > 1:
         raise DataError(f"got several language pairs: {', '.join(sorted(map(str, said)))}.", path)
     srcs, docs, domains = (
-        tuple(_value(record, key, str, path, i) for i, record in enumerate(records, 1))
+        tuple(_value_of(record, key, str, path, i) for i, record in enumerate(records, 1))
         if any(key in record for record in records)
         else ()
         for key in ("src", "doc", "domain")
     )
     refs = _references(records, path)
-    pair = infer_pair(next(iter(said), None), srcs, [t for texts in refs.values() for t in texts])
-    return TestSet(stem_of(path), pair, srcs, refs, docs=docs, domains=domains), cands
+    pair = _infer_pair(next(iter(said), None), srcs, [t for texts in refs.values() for t in texts])
+    return TestSet(_stem_of(path), pair, srcs, refs, docs=docs, domains=domains), cands
 
 
 def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
@@ -144,7 +143,7 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
     columns = {"segment": cands.segment.tolist(), "text": cands.texts, "tag": cands.tags}
     columns |= {} if cands.ids is None else {"id": cands.ids}
     columns |= {"count": cands.multiplicity.tolist(), "logprob": cands.logprob.tolist()}
-    if suffix_of(path) in PARQUET:
+    if _suffix_of(path) in PARQUET:
         need("pyarrow", "writing parquet")
         import pandas as pd
 
@@ -163,10 +162,8 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
 
 def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
     """Read a text file whose first k lines belong to source 0, the next k to source 1."""
-    if k is None:
-        raise DataError("the number of lines of each source is unknown. Give it as k (-k).", path)
-    checks.whole("k", k)
     lines = read_lines(path)
+    k = checks.whole("k (-k), the number of lines of each source,", k)
     n = len(lines) // k if srcs is None else len(srcs)
     rest = lines[n * k :]
     if len(lines) < n * k or not n or (rest if srcs is None else any(map(str.strip, rest))):
@@ -179,10 +176,9 @@ def _read_parquet(path: str | PathLike) -> pd.DataFrame:
     need("pyarrow", "reading parquet")
     import pandas as pd
 
+    data = io.BytesIO(read_bytes(path))
     try:
-        return pd.read_parquet(io.BytesIO(read_bytes(path)))
-    except DataError:
-        raise
+        return pd.read_parquet(data)
     except Exception as error:  # damaged files raise a variety of errors
         raise DataError(f"malformed parquet file ({type(error).__name__}).", path) from error
 
@@ -204,24 +200,24 @@ def _assembled(
 ) -> CandidateSet:
     """Return the candidates of records of either kind, sorted by source."""
     rows: list[dict[str, Any]] = []
-    seen = set()
+    seen: set[str | None] = set()
     for line, row in _flat(records, path):
-        if row["id"] in seen:
-            raise DataError(f"id '{row['id']}' is repeated.", path, line)
-        seen |= {row["id"]} - {None}
-        number = row["segment"]
-        if number < 0 or (srcs is not None and number >= len(srcs)):
-            raise DataError(f"got segment {number}, expected one of the sources.", path, line)
-        if srcs is not None and row["src"] not in (None, srcs[number]):
-            raise DataError(f"src differs from source {number}.", path, line)
+        number, own_id = row["segment"], row["id"]
+        known = number >= 0 and (srcs is None or number < len(srcs))
+        if known and srcs is not None:
+            known = row["src"] in (None, srcs[number])
+        if not known or (own_id is not None and own_id in seen):
+            told = f"segment {number}, id {own_id}: expected one of the sources, with its src"
+            raise DataError(f"{told:.90}, and an id that is not repeated.", path, line)
+        seen.add(own_id)
         rows.append(row)
-    if not rows:
-        raise DataError("got no candidates.", path)
     rows.sort(key=lambda row: row["segment"])
     columns = {key: [row[key] for row in rows] for key in _COLUMNS}
     ids = columns["id"]
-    if (with_id := sum(one is not None for one in ids)) not in (0, len(ids)):
-        raise DataError(f"{with_id} of {len(ids)} candidates have an id. Give all one.", path)
+    with_id = sum(one is not None for one in ids)
+    if not rows or with_id not in (0, len(ids)):
+        told = f"got {len(ids)} candidates, {with_id} of them with an id"
+        raise DataError(f"{told}; expected some, and an id for all or none.", path)
     try:
         cands = CandidateSet(
             np.array(columns["segment"]),
@@ -242,26 +238,25 @@ def _flat(
     """Iterate over (line, the checked fields of a candidate)."""
     per_source = bool(records) and "candidates" in records[0]
     for line, record in enumerate(records, 1):
-        if ("candidates" in record) != per_source:
-            raise DataError("got a source among candidates, or the reverse.", path, line)
-        if not per_source:
+        if not per_source and "candidates" not in record:
             yield line, _fields(record, path, line)
             continue
-        if not isinstance(record["candidates"], list) or not record["candidates"]:
-            raise DataError("candidates: expected a list of at least one.", path, line)
-        if record.get("segment", line - 1) != line - 1:
-            raise DataError(f"segment: expected {line - 1}, counted from 0.", path, line)
-        for one in record["candidates"]:
-            own = one if isinstance(one, dict) else {"text": one}
-            whole = {**own, "segment": line - 1, "src": record.get("src")}
+        own = record.get("candidates") if per_source else None
+        if not isinstance(own, list) or not own or record.get("segment", line - 1) != line - 1:
+            told = f"expected source {line - 1} with a list of candidates"
+            raise DataError(f"{told}, or a candidate on every line.", path, line)
+        for one in own:
+            fields = one if isinstance(one, dict) else {"text": one}
+            whole = {**fields, "segment": line - 1, "src": record.get("src")}
             yield line, _fields(whole, path, line)
 
 
 def _fields(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str, Any]:
     """Return the fields of a candidate."""
-    if record.get("segment") is None or record.get("text") is None:
-        raise DataError("expected a candidate with segment and text.", path, line)
-    found = {key: _value(record, key, kind, path, line) for key, kind in _KINDS.items()}
+    found = {
+        key: _value(record, key, kind, path, line, needed=key in ("segment", "text"))
+        for key, kind in _KINDS.items()
+    }
     found["text"] = found["text"].rstrip("\r\n")
     found["count"] = 1 if found["count"] is None else found["count"]
     number = record.get("logprob")
@@ -271,15 +266,20 @@ def _fields(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str
     return {**found, "logprob": float(number)}
 
 
-def _value(record: dict[str, Any], key: str, kind: type, path: str | PathLike, line: int) -> Any:
+def _value(
+    record: dict[str, Any],
+    key: str,
+    kind: type,
+    path: str | PathLike,
+    line: int,
+    *,
+    needed: bool = False,
+) -> Any:
     """Return a field of a record, None where it is missing; whole numbers are text as ids."""
     value = record.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0:
         value = str(value) if key == "id" else int(value) if abs(value) < _MOST else value
-    needed = key in ("src", "doc", "domain") and "candidates" in record
-    if (value is None and not needed) or (isinstance(value, kind) and not isinstance(value, bool)):
-        return value
-    raise DataError(f"{key}: got {value!r:.40}, expected {kind.__name__}.", path, line)
+    return _value_of({key: value}, key, kind, path, line) if needed or value is not None else None
 
 
 def _references(
@@ -291,10 +291,8 @@ def _references(
         given = record.get("refs") or {}
         if isinstance(given, list):
             given = {f"ref{chr(ord('A') + j)}": text for j, text in enumerate(given)}
-        texts = given.values() if isinstance(given, dict) else [0]
-        if not all(text is None or isinstance(text, str) for text in texts):
-            raise DataError("refs: expected texts, or null.", path, line)
+        given = _value_of({"refs": given}, "refs", dict, path, line)
         for name in {**refs, **given}:
-            text = given.get(name)
-            refs.setdefault(name, [""] * (line - 1)).append((text or "").rstrip("\r\n"))
+            text = _value(given, name, str, path, line) or ""
+            refs.setdefault(name, [""] * (line - 1)).append(text.rstrip("\r\n"))
     return {name: tuple(texts) for name, texts in refs.items()}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .languages import NAMES, language_votes, short_code, split_pair
+from .languages import NAMES, _language_votes, short_code, split_pair
 from .schema import TestSet
 
 _LAGS = (-3, -2, -1, 1, 2, 3)
@@ -105,7 +105,7 @@ def _languages(test: TestSet) -> list[str]:
     groups = [set(group.split()) for group in _ALIKE.split(",")]
     found = []
     for what, (texts, code) in sides.items():
-        votes, own = language_votes(texts), short_code(code)
+        votes, own = _language_votes(texts), short_code(code)
         alike = next((group for group in groups if own in group), {own})
         if own == "und" or votes.total() < _FEWEST:
             continue

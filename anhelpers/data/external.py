@@ -17,10 +17,10 @@ import numpy as np
 from .. import checks
 from ..errors import DataError
 from ..metrics import Given
-from .io import read_jsonl, read_table, stem_of
+from .io import _read_jsonl, _refuse, _stem_of, _value_of, read_table
 from .languages import known_code, short_code, split_pair
 from .schema import TestSet
-from .wmt import pair_2025, text_of
+from .wmt import _pair_2025
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,19 +211,13 @@ def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd
 def _checked(table: pd.DataFrame, test: TestSet, path: str | PathLike) -> pd.DataFrame:
     """The table; a DataError for a repeated row, or one of another test set."""
     outside = ~table.segment.between(0, len(test) - 1)
-    _refuse(outside, f"segment: expected 0 to {len(test) - 1}", path)
+    _refuse(outside, f"segment: expected 0 to {len(test) - 1}", path, table.segment)
     if "doc" in table:
         docs = np.array(test.docs, dtype=object)[table.segment]
-        _refuse(table.doc != docs, f"doc: the segment is of another document in {test.name}", path)
+        _refuse(table.doc != docs, "doc: expected that of the segment", path, table.doc)
     key = [c for c in ("system", "segment", "rater", "metric") if c in table]
-    _refuse(table.duplicated(key), "second score of the same segment", path)
+    _refuse(table.duplicated(key), "a second score of a segment", path, table[key])
     return table
-
-
-def _refuse(bad: pd.Series, message: str, path: str | PathLike) -> None:
-    """Raise a DataError with the line of the first bad row."""
-    if bad.any():
-        raise DataError(f"{message}.", path, int(bad.index[bad.to_numpy().argmax()]) + 2)
 
 
 # -- scores of whole systems -------------------------------------------------------------------------------------------
@@ -251,19 +245,19 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
     UnknownName : no such language pair. DataError : other columns, an unknown metric, a second value.
     """
     split_pair(lp)
-    kinds: dict[str, Any] = {"system": str, "score": float, **dict.fromkeys(_WIDE, float)}
-    table = read_table(path, kinds, optional=[*kinds][1:])
-    if {"lp", *_WIDE} <= set(table):
-        table = table.melt(["lp", "system"], [*_WIDE], "called", "value", ignore_index=False)
-        table = table.sort_index(kind="stable")
-    elif {"pair", "metric", "score"} <= set(table):
+    kinds: dict[str, Any] = {"pair": str, "system": str, "metric": str, "score": float}
+    if "pair" in read_table(path, {}):
+        table = read_table(path, kinds)
         table = table.rename(columns={"pair": "lp", "metric": "called", "score": "value"})
     else:
-        raise DataError("expected columns lp, metricx, cometkiwi, or pair, metric, score.", path, 1)
+        kinds = {"lp": str, "system": str, **dict.fromkeys(_WIDE, float)}
+        table = read_table(path, kinds)
+        table = table.melt(["lp", "system"], [*_WIDE], "called", "value", ignore_index=False)
+        table = table.sort_index(kind="stable")
     table = _chosen(table, table.lp, lp, "language pair")
     metric = table.called.map(lambda name: _WIDE.get(name, name))
     families = [family_of(name) for name in metric]
-    _refuse(metric.map(family_of).isna(), "metric of unknown direction", path)
+    _refuse(metric.map(family_of).isna(), "metric: expected a known one", path, metric)
     found = table.assign(
         system=table.system.str.replace(_FOOTNOTE, "").str.strip(),
         metric=metric,
@@ -271,9 +265,9 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
         higher_is_better=[family.higher_is_better for family in families if family],
         source=f"{Path(path).name}: " + table.called,
     )
-    _refuse(found.value.isna(), "missing value", path)
-    _refuse(found.duplicated(["system", "metric"]), "second value of a system", path)
     columns = ["system", "metric", "value", "unit", "higher_is_better", "source"]
+    _refuse(found.value.isna(), "value: expected a number", path, found[columns[:3]])
+    _refuse(found.duplicated(columns[:2]), "a second value", path, found[columns[:3]])
     return found[columns].reset_index(drop=True)
 
 
@@ -294,11 +288,12 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
         at.setdefault(doc, []).append(segment)
     rows: list[tuple[str, int, float | None]] = []
     for path in sorted(Path(folder, "automatic_scores").glob("*.jsonl")):
-        for line, row in enumerate(read_jsonl(path), 1):
+        for line, row in enumerate(_read_jsonl(path), 1):
             doc = "_#_".join(
-                text_of(row, k, path) for k in ("language_pair", "domain", "document_id")
+                _value_of(row, k, str, path, line)
+                for k in ("language_pair", "domain", "document_id")
             )
-            if pair_2025(doc) != test.lp:
+            if _pair_2025(doc) != test.lp:
                 continue
             stored, n = row.get("metric_scores", {}), len(at.get(doc, ()))
             values = stored[checks.one_of(metric, stored, f"metric of {path.name}")]
@@ -306,5 +301,5 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
             numbers = all(value is None or isinstance(value, int | float) for value in values)
             if len(values) != n or not numbers:
                 raise DataError(f"{doc:.60}: got {values!s:.40}, expected {n} scores.", path, line)
-            rows += zip([stem_of(path)] * len(values), at[doc], values, strict=True)
+            rows += zip([_stem_of(path)] * len(values), at[doc], values, strict=True)
     return pd.DataFrame(rows, columns=["system", "segment", "value"]).astype({"value": float})

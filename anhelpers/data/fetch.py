@@ -10,11 +10,11 @@ import hashlib
 import os
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-from ..checks import local_path, one_of
+from ..checks import one_of
 from ..errors import AnhelpersError, DataError
 from ..progress import progress
 
@@ -47,14 +47,13 @@ def bundled(name: str) -> Path:
 
     Raises
     ------
-    UnknownName : no such file. DataError : a path outside the package.
+    UnknownName : no such file.
     """
-    root, wanted = _bundle_root(), PurePosixPath(name)
-    if wanted.is_absolute() or ".." in wanted.parts:
-        raise DataError(f"bundled file: got '{name}', expected a relative path.")
-    path = root / wanted
+    root = _bundle_root()
+    path = root / name
+    inside = path.is_relative_to(root) and ".." not in path.parts
     beside = path.parent if path.parent.is_dir() else root
-    one_of(path.name, [p.name for p in beside.iterdir()], "bundled file")
+    one_of(path.name, [p.name for p in beside.iterdir() if inside], "bundled file")
     return path
 
 
@@ -69,9 +68,10 @@ def _bundle_root() -> Path:
 def shared_data() -> Path | None:
     """Return the folder that ANHELPERS_DATA names; None if the variable is not set."""
     named = os.environ.get(DATA, "").strip()
-    if named and not (local_path(named) / "MANIFEST.tsv").is_file():
+    folder = Path(os.path.expanduser(named))
+    if named and not (folder / "MANIFEST.tsv").is_file():
         raise DataError(f"{DATA} names no data folder: MANIFEST.tsv is missing.", named)
-    return local_path(named) if named else None
+    return folder if named else None
 
 
 def cache_folder() -> Path:
@@ -79,17 +79,18 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     named = os.environ.get(CACHE, "").strip()
-    return local_path(named) if named else user_cache_path("anhelpers", appauthor=False)
+    kept = os.path.expanduser(named) or user_cache_path("anhelpers", appauthor=False)
+    return Path(kept)
 
 
-def remote_files(name: str) -> list[_RemoteFile]:
+def _remote_files(name: str) -> list[_RemoteFile]:
     """Return the downloadable files of a data set; empty if there are none."""
     with bundled("manifest.tsv").open(encoding="utf-8", newline="") as file:
         rows = map(_RemoteFile._make, csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
         return [row for row in rows if row.dataset == name]
 
 
-def download(rows: Iterable[_RemoteFile], what: str) -> None:
+def _download(rows: Iterable[_RemoteFile], what: str) -> None:
     """Download the missing or damaged files in `cache_folder`, and verify them.
 
     Parameters
@@ -121,14 +122,13 @@ def download(rows: Iterable[_RemoteFile], what: str) -> None:
             )
             try:
                 source.fetch(row.file)
+                reason = "" if _intact(root / row.file, row) else "wrong checksum"
             except (OSError, ValueError) as error:
-                host = urlsplit(base).netloc.rpartition("@")[2]
-                raise AnhelpersError(
-                    f"{row.file}: download from {host} failed ({type(error).__name__}). Retry, or set {DATA}."
-                ) from None
-            if not _intact(root / row.file, row):
-                (root / row.file).unlink()
-                raise AnhelpersError(f"{row.file}: the downloaded bytes have another checksum.")
+                reason = type(error).__name__
+            if reason:
+                (root / row.file).unlink(missing_ok=True)
+                told = f"download from {urlsplit(base).netloc.rpartition('@')[2]} failed"
+                raise AnhelpersError(f"{row.file}: {told} ({reason}). Retry, or set {DATA}.")
             step(1)
 
 

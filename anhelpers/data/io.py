@@ -10,9 +10,8 @@ import lzma
 import os
 import secrets
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,20 +28,28 @@ _PACKINGS = (".gz", ".xz", ".zst")
 _MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that stand for a missing number
 
 
-def read_lines(path: str | PathLike) -> tuple[str, ...]:
+def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:
     r"""Return the lines of a UTF-8 text file without their line ends.
 
     Only ``"\n"`` ends a line; carriage returns before it and a byte order mark are dropped. Other Unicode line
     separators are text. A file compressed by gzip, xz or zstd is unpacked.
 
+    Parameters
+    ----------
+    n : int, optional
+        The expected number of lines.
+
     Raises
     ------
-    DataError : a missing or damaged file; a NUL or a byte that is not UTF-8, with its line.
+    DataError : a missing or damaged file; a NUL or a byte that is not UTF-8, with its line; another number of lines.
     """
-    return split_lines(decode(read_bytes(path), path))
+    lines = _split_lines(decode(read_bytes(path), path))
+    if n is not None and len(lines) != n:
+        raise DataError(f"got {len(lines)} lines, expected {n}.", path)
+    return lines
 
 
-def split_lines(text: str) -> tuple[str, ...]:
+def _split_lines(text: str) -> tuple[str, ...]:
     """Return the lines of a text as `read_lines` does."""
     lines = text.split("\n")
     if not lines[-1]:
@@ -59,15 +66,12 @@ def read_bytes(path: str | PathLike) -> bytes:
     """
     try:
         with open(path, "rb") as file:
-            data = file.read(_LARGEST + 1)
-        data = _unpacked(data)
-    except FileNotFoundError:
-        folder = Path(path).parent
-        names = sorted(os.listdir(folder)) if folder.is_dir() else []
-        raise DataError(f"no such file{nearest(Path(path).name, names)}.", path) from None
+            data = _unpacked(file.read(_LARGEST + 1))
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise DataError(f"cannot be read ({reason}).", path) from error
+        folder, reason = Path(path).parent, getattr(error, "strerror", None) or str(error)
+        names = sorted(os.listdir(folder)) if folder.is_dir() else []
+        near = nearest(Path(path).name, names) if isinstance(error, FileNotFoundError) else ""
+        raise DataError(f"cannot be read: {reason.lower()}{near or '.'}", path) from error
     if len(data) > _LARGEST:
         raise DataError(f"got more than {_LARGEST // 2**20} MiB of text. Split the file.", path)
     return data
@@ -89,19 +93,18 @@ def _unpacked_zstd(data: bytes) -> bytes:
     """Unpack zstd in small steps, as its stream reader does not report truncation."""
     import zstandard
 
-    found, at = bytearray(), 0
+    found, at, whole = bytearray(), 0, False
     decoder = zstandard.ZstdDecompressor().decompressobj()
-    try:
+    with suppress(zstandard.ZstdError):
         while at < len(data) and len(found) <= _LARGEST:
             if decoder.eof:
                 decoder = zstandard.ZstdDecompressor().decompressobj()
             piece = data[at : at + 256]  # unpacks to 8 MB at most
             found += decoder.decompress(piece)
             at += len(piece) - len(decoder.unused_data)
-    except zstandard.ZstdError as error:
-        raise EOFError(str(error)) from error
-    if not decoder.eof and len(found) <= _LARGEST:
-        raise EOFError("truncated")
+        whole = decoder.eof or len(found) > _LARGEST
+    if not whole:
+        raise EOFError("damaged or truncated zstd")
     return bytes(found)
 
 
@@ -131,6 +134,7 @@ def read_table(
     optional: Sequence[str] = (),
     quoted: bool = True,
     names: Sequence[str] | None = None,
+    keys: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read a CSV file, or TSV by its ending ``.tsv`` or a tab in the first line, with the given columns.
 
@@ -145,63 +149,33 @@ def read_table(
         Cells may be quoted as in RFC 4180; False: quotation marks are text.
     names : sequence of str, optional
         The names of the columns of a file without a header.
+    keys : sequence of str
+        Columns that together differ in all rows.
+
+    Returns
+    -------
+    DataFrame whose index is the line in the file, see `refuse`.
 
     Raises
     ------
-    DataError : with file and line, for a missing or repeated column, a row with too few or too many cells, and a
-        number that is malformed or infinite.
+    DataError : with file and line, for a missing or repeated column, a row with too few or too many cells, a number
+        that is malformed or infinite, and repeated keys.
     """
     import pandas as pd
 
-    text = decode(read_bytes(path), path).replace("\r\n", "\n")
-    first = text.partition("\n")[0]
-    separator = "\t" if suffix_of(path) == ".tsv" or "\t" in first else ","
-    layout: dict[str, Any] = {"quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE}
-    header = list(
-        names or next(csv.reader([first.replace("\r", " ")], delimiter=separator, **layout), ())
-    )
-    if missing := [name for name in columns if name not in header and name not in optional]:
-        found = ", ".join(header)
-        raise DataError(f"missing column {', '.join(missing)}; found: {found:.80}.", path, 1)
-    if twice := [name for name in columns if header.count(name) > 1]:
-        raise DataError(f"got column {twice[0]} twice. Rename one.", path, 1)
-
+    text = decode(read_bytes(path), path).replace("\r\n", "\n").replace("\r", " ")
+    tabs = _suffix_of(path) == ".tsv" or "\t" in text.partition("\n")[0]
+    rows = [*_split_rows(io.StringIO(text), "\t" if tabs else ",", path, quoted=quoted)]
+    header = list(names or (rows.pop(0)[1] if rows else ()))
+    if wrong := [n for n in columns if header.count(n) != 1 and (n in header or n not in optional)]:
+        found = f"{', '.join(wrong):.60}; found: {', '.join(header):.60}"
+        raise DataError(f"expected each column once: {found}.", path, 1)
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise DataError(f"got {len(cells)} cells, expected {len(header)}.", path, line)
     header = [n if header.index(n) == i else f"{n}.{i}" for i, n in enumerate(header)]
-
-    def rows() -> Iterator[tuple[int, int]]:
-        """(line, number of cells) of each row below the header."""
-        plain = io.StringIO(text.replace("\r", " "), newline="\n")
-        reader = csv.reader(plain, delimiter=separator, **layout)
-        filled = (cells for cells in reader if cells[1:] or any(map(str.strip, cells)))
-        return islice(((reader.line_num, len(cells)) for cells in filled), names is None, None)
-
-    def fail(row: int, message: str) -> DataError:
-        return DataError(message, path, next(islice(rows(), row, None))[0])
-
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            dtype=str,
-            names=header,
-            header=0 if names is None else None,
-            index_col=None,
-            keep_default_na=False,
-            lineterminator="\n",
-            **layout,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        line = str(error).partition(" in line ")[2].partition(",")[0]
-        reason = str(error).strip().rpartition("error: ")[2]
-        raise DataError(
-            f"malformed table: {reason}.", path, int(line) if line.isdigit() else None
-        ) from error
-    if not isinstance(table.index, pd.RangeIndex):
-        raise fail(0, f"got more cells than the {len(header)} columns. Quote separators.")
-    if (table.iloc[:, -1] == "").any():  # pandas fills short rows with blank cells
-        for line_number, cells in rows():
-            if cells < len(header):
-                raise DataError(f"got {cells} cells, expected {len(header)}.", path, line_number)
+    lines, values = zip(*rows, strict=True) if rows else ((), None)
+    table = pd.DataFrame(values, [*lines], header, dtype=object)
     for name, kind in columns.items():
         if kind is str or name not in table:
             continue
@@ -209,24 +183,57 @@ def read_table(
         numbers = pd.to_numeric(table[name].where(~blank, "nan"), errors="coerce")
         bad = blank | (numbers % 1 != 0) if kind is int else numbers.isna() & ~blank
         bad |= numbers.abs() >= (2**53 if kind is int else float("inf"))
-        if bad.any():
-            row = int(bad.to_numpy().argmax())
-            raise fail(row, f"{name}: got '{table[name][row]:.60}', expected {kind.__name__}.")
-        table[name] = numbers.astype(kind)
+        _refuse(bad, f"{name}: expected {kind.__name__}", path, table[name])
+        table[name] = table[name].where(~blank, "nan").astype(float).astype(kind)  # to the last bit
+    if keys:
+        _refuse(
+            table.duplicated([*keys]), f"a second row for {', '.join(keys)}", path, table[[*keys]]
+        )
     return table
 
 
-def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
+def _split_rows(
+    lines: Iterable[str], delimiter: str, path: str | PathLike, *, quoted: bool, first: int = 1
+) -> Iterator[tuple[int, list[str]]]:
+    """Iterate over (line, cells) of each row that is not blank; `first` is the first line."""
+    if not quoted:
+        for line, row in enumerate(lines, first):
+            if row and not row.isspace():
+                yield line, row.rstrip("\r\n").split(delimiter)
+        return
+    csv.field_size_limit(1 << 30)  # the JSON of a long document exceeds 128 kB
+    reader, line = csv.reader(lines, delimiter=delimiter, strict=True), first
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield line, cells
+            line = reader.line_num + first
+    except csv.Error as error:
+        raise DataError(f"malformed CSV ({error}). Double quotes in quotes.", path, line) from None
+
+
+def _refuse(
+    bad: pd.Series, message: str, path: str | PathLike, seen: pd.Series | pd.DataFrame
+) -> None:
+    """Raise a DataError with the line, and the cells `seen`, of the first row of a table that is bad."""
+    if bad.any():
+        at = int(bad.to_numpy().argmax())
+        row = seen.iloc[at]
+        got = row if seen.ndim == 1 else ", ".join(map(str, row))
+        raise DataError(f"{message}, got {got!s:.60}.", path, int(bad.index[at]))
+
+
+def _read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
     """Return the objects of a file with one JSON object per line.
 
     Raises
     ------
     DataError : with file and line, for a line that is no JSON object, or names a key twice.
     """
-    return [parse_json(line, path, i) for i, line in enumerate(read_lines(path), 1)]
+    return [_parse_json(line, path, i) for i, line in enumerate(read_lines(path), 1)]
 
 
-def parse_json(text: str, path: str | PathLike, line: int) -> dict[str, Any]:
+def _parse_json(text: str, path: str | PathLike, line: int) -> dict[str, Any]:
     """Return a JSON object; a DataError for anything else, a key that is repeated, or half a surrogate pair.
 
     Parameters
@@ -238,10 +245,11 @@ def parse_json(text: str, path: str | PathLike, line: int) -> dict[str, Any]:
         value = json.loads(text, object_pairs_hook=_distinct)
         if "\\ud" in text.lower():
             json.dumps(value, ensure_ascii=False).encode()
+        reason = "" if isinstance(value, dict) else "no object"
     except (ValueError, RecursionError) as error:
-        raise DataError(f"malformed JSON ({error!s:.80}).", path, line) from None
-    if not isinstance(value, dict):
-        raise DataError(f"got {text:.40}, expected a JSON object.", path, line)
+        reason = str(error)
+    if reason:
+        raise DataError(f"malformed JSON object ({reason:.80}).", path, line)
     return value
 
 
@@ -250,6 +258,16 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found := dict(pairs)) < len(pairs):
         raise ValueError("a key is repeated")
     return found
+
+
+def _value_of(
+    record: Mapping[str, Any], key: str, kind: type, path: str | PathLike, line: int | None = None
+) -> Any:
+    """Return a value of a JSON object, which must have this type."""
+    value = record.get(key)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise DataError(f"{key}: got {value!r:.40}, expected {kind.__name__}.", path, line)
+    return value
 
 
 def write_atomic(path: str | PathLike, data: str | bytes) -> Path:
@@ -265,23 +283,28 @@ def write_atomic(path: str | PathLike, data: str | bytes) -> Path:
     DataError : the file cannot be written, or the text has half a surrogate pair.
     """
     path = Path(path)
-    try:
-        data = data.encode() if isinstance(data, str) else data
-    except UnicodeEncodeError as error:
-        raise DataError(f"cannot be written as UTF-8 ({error.reason}).", path) from None
     direct = path.exists() and not path.is_file() and not path.is_dir()  # such as /dev/stdout
     part = path if direct else path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
-    try:
-        part.write_bytes(data)
-        if not direct:
-            os.replace(part, path)
-    except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror or error}).", path) from error
-    finally:
-        if not direct:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
+    with _writing(path):
+        try:
+            part.write_bytes(data.encode() if isinstance(data, str) else data)
+            if not direct:
+                os.replace(part, path)
+        finally:
+            if not direct:
+                with suppress(OSError):
+                    part.unlink(missing_ok=True)
     return path
+
+
+@contextmanager
+def _writing(path: str | PathLike) -> Iterator[None]:
+    """Context manager: raise a DataError for what prevents writing a file or folder."""
+    try:
+        yield
+    except (OSError, UnicodeEncodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"cannot be written ({reason:.80}).", path) from error
 
 
 @contextmanager
@@ -297,7 +320,7 @@ def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[P
     """
     folder = make_folder(folder)
     try:
-        with TemporaryDirectory(dir=folder, prefix=".results.") as scratch:
+        with _writing(folder), TemporaryDirectory(dir=folder, prefix=".results.") as scratch:
             yield Path(scratch)
             for name in names:
                 if Path(scratch, name).exists():
@@ -305,8 +328,6 @@ def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[P
                     say(f"wrote {folder / name}")
                 else:
                     (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror or error}).", folder) from error
     finally:
         with suppress(OSError):
             folder.rmdir()  # if it is empty
@@ -314,14 +335,12 @@ def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[P
 
 def make_folder(folder: str | PathLike) -> Path:
     """Create a folder and its parents, unless it exists; a DataError if that fails."""
-    try:
+    with _writing(folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be created ({error.strerror}).", folder) from error
     return Path(folder)
 
 
-def suffix_of(path: str | PathLike) -> str:
+def _suffix_of(path: str | PathLike) -> str:
     """Return the ending of a file's name in lower case, without that of its compression.
 
     >>> suffix_of("A.JSONL"), suffix_of("a.jsonl.gz"), suffix_of("a.gz")
@@ -330,7 +349,7 @@ def suffix_of(path: str | PathLike) -> str:
     return Path(_bare(path)).suffix.lower()
 
 
-def stem_of(path: str | PathLike) -> str:
+def _stem_of(path: str | PathLike) -> str:
     """Return the name of a file without its last ending and that of its compression.
 
     >>> stem_of("wmt/mine.de.gz"), stem_of("mine.de"), stem_of("mine.GZ")

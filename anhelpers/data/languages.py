@@ -62,7 +62,7 @@ def short_code(code: str) -> str:
     return next(iter(own or [two for two, codes in MEMBERS.items() if language in codes]), language)
 
 
-def language_votes(texts: Sequence[str]) -> Counter[str]:
+def _language_votes(texts: Sequence[str]) -> Counter[str]:
     """Return ISO 639-1 code -> how many samples of 200 letters (in bytes) are in that language, by py3langid.
 
     At most 50 samples of neighbouring texts, spread evenly; of texts in WMT's languages, 0.1 % are misclassified.
@@ -99,11 +99,11 @@ def _identifier() -> Any:
 
 def _guess_language(texts: Sequence[str]) -> str:
     """Return the ISO 639-1 code of most samples of texts; "und" for too little or mixed text."""
-    votes = language_votes(texts)
+    votes = _language_votes(texts)
     return next((code for code, k in votes.most_common(1) if 2 * k > votes.total()), "und")
 
 
-def infer_pair(lp: str | None, srcs: Sequence[str], trgs: Sequence[str | None]) -> str:
+def _infer_pair(lp: str | None, srcs: Sequence[str], trgs: Sequence[str | None]) -> str:
     """Return a language pair, by default that of the texts; "und" where they are too short.
 
     Parameters

@@ -20,10 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from .. import checks
-from ..errors import DataError
 from .fetch import bundled
-from .io import read_table
-from .ratings import Ratings, category_key
+from .io import _refuse, read_table
+from .ratings import Ratings, _category_key
 
 _DIMENSIONS = ("accuracy", "fluency", "ignored", "none")
 """An ignored error still counts in the penalty; "none" is no error."""
@@ -124,17 +123,13 @@ def _table(
     table = read_table(path, columns)[list(columns)]
     for column in table.select_dtypes("object"):
         table[column] = table[column].str.strip()
-    wrong = {f"the same {' and '.join(keys)} twice": table[keys].map(category_key).duplicated()}
+    twice = table[keys].map(_category_key).duplicated()
+    _refuse(twice, f"a second row for {' and '.join(keys)}", path, table[keys])
     if "weight" in columns:
-        wrong["weight: expected MQM points of at least 0"] = ~(table.weight >= 0)
+        _refuse(~(table.weight >= 0), "weight: expected points of at least 0", path, table.weight)
     else:
-        known = ", ".join(_DIMENSIONS)
-        wrong[f"dimension: expected one of {known}"] = ~table.dimension.isin(_DIMENSIONS)
-    for told, where in wrong.items():
-        if where.any():
-            row = int(where.to_numpy().argmax())
-            seen = ", ".join(map(str, table.loc[row]))
-            raise DataError(f"{told}; got {seen:.60}.", path, row + 2)
+        wrong, known = ~table.dimension.isin(_DIMENSIONS), ", ".join(_DIMENSIONS)
+        _refuse(wrong, f"dimension: expected one of {known}", path, table.dimension)
     rows = list(table.itertuples(index=False, name=None))
     own = path.resolve().parent != bundled("mqm")
     digest = f"@{hashlib.sha256(repr(rows).encode()).hexdigest()[:8]}" if own else ""
@@ -152,8 +147,8 @@ def _place(kind: str, name: str | PathLike) -> Path:
 @lru_cache(65536)
 def _fits(pattern: str, name: str) -> bool:
     """Whether a name matches a pattern with "*"."""
-    parts = map(re.escape, category_key(pattern).split("*"))
-    return re.fullmatch(".*".join(parts), category_key(name)) is not None
+    parts = map(re.escape, _category_key(pattern).split("*"))
+    return re.fullmatch(".*".join(parts), _category_key(name)) is not None
 
 
 def _aligned(title: str, rows: Iterable[tuple[str, ...]]) -> str:

@@ -8,14 +8,14 @@ own five and numbered characters. Their texts are matched by document and segmen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .io import decode, read_bytes, split_lines, stem_of, suffix_of
-from .languages import CODES, base, infer_pair
+from .io import _split_lines, _stem_of, _suffix_of, decode, read_bytes
+from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
 Paths = str | PathLike | Iterable[str | PathLike] | Mapping[str, str | PathLike]
@@ -41,7 +41,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class ParallelFiles:
+class _ParallelFiles:
     """The files of one language pair; `docs` has lines ``domain<TAB>document``."""
 
     src: Path
@@ -85,19 +85,18 @@ def read_plain(
     ------
     DataError : a missing or malformed file, another number of lines, two files of one name.
     """
-    path, name = Path(src), name or stem_of(src)
-    files = ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
+    path, name = Path(src), name or _stem_of(src)
+    files = _ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
     sources = _read(path)
     if not isinstance(sources, _Marked):
-        return read_parallel(name, lp, files)
+        return _read_parallel(name, lp, files)
     if docs is not None:
         raise DataError("SGM and XML name their own documents; omit this file.", docs)
-    own, outputs = ({n: _read(p) for n, p in kind.items()} for kind in (files.refs, files.systems))
-    return _marked_set(sources, own, outputs, name, lp)
+    return _marked_set(sources, files.refs, files.systems, name, lp)
 
 
-def read_parallel(
-    name: str, lp: str | None, files: ParallelFiles, categories: Mapping[str, str] | None = None
+def _read_parallel(
+    name: str, lp: str | None, files: _ParallelFiles, categories: Mapping[str, str] | None = None
 ) -> TestSet:
     """Return a test set from plain files; a canary line, and blank lines beyond the shortest file, are left out.
 
@@ -107,25 +106,21 @@ def read_parallel(
         System to category.
     """
     lines = {path: _lines(path) for path in files.paths}
-    canary = is_canary(lines[files.src])
-    for path, found in lines.items():
-        if is_canary(found) != canary:
-            raise DataError(f"got {'no' if canary else 'a'} canary line, unlike {files.src}.", path)
-    n = min(map(len, lines.values()))
-    for path, found in lines.items():
-        if any(map(str.strip, found[n:])):
-            wrong, expected = path, len(lines[files.src])
-            if path == files.src:  # too long for another file: name the shortest
-                wrong = min(lines, key=lambda one: len(lines[one]))
-            said = f"got {len(lines[wrong])} lines, expected {expected} as in {files.src}."
-            raise DataError(said, wrong)
+    canary, n = _is_canary(lines[files.src]), min(map(len, lines.values()))
+    wrong = [path for path, own in lines.items() if any(map(str.strip, own[n:]))]
+    if wrong[:1] == [files.src]:  # too long for another file: name the shortest
+        wrong = [min(lines, key=lambda one: len(lines[one]))]
+    wrong += [path for path, own in lines.items() if _is_canary(own) != canary]
+    if wrong:
+        said = f"{len(lines[files.src])} as in {files.src.name}{', with its canary' * canary}"
+        raise DataError(f"got {len(lines[wrong[0]])} lines, expected {said}.", wrong[0])
     texts = {path: found[canary:n] for path, found in lines.items()}
     refs, systems = ({k: texts[p] for k, p in kind.items()} for kind in (files.refs, files.systems))
     documents = _documents(files.docs, texts[files.docs], canary) if files.docs else []
     targets = [text for side in (refs or systems).values() for text in side]
     return TestSet(
         name,
-        infer_pair(lp, texts[files.src], targets),
+        _infer_pair(lp, texts[files.src], targets),
         texts[files.src],
         refs,
         systems,
@@ -148,32 +143,19 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     for doc in test.docs:
         seen[doc] += 1
         keys.append((doc, str(seen[doc])))
-    files = {}
-    for name, path in named_files(hyps).items():
-        found = _read(path)
-        if not isinstance(found, _Marked):
-            found = found[is_canary(found) :]
-            found = found if any(map(str.strip, found[len(test) :])) else found[: len(test)]
-            if len(found) != len(test):
-                raise DataError(f"got {len(found)} lines, expected {len(test)}.", path)
-        files[name] = found
-    added = _by_key(files, keys, "hyp")
-    for name, texts in added.items():
-        if name in test.systems or name in test.refs:
-            raise DataError(f"{name}: the name is taken. Give another, as in mine=FILE.")
-        if missing := [key for key in keys if key not in texts]:
-            raise DataError(f"{name}: segment {missing[0]} is missing.")
-    outputs = {name: tuple(texts[key] for key in keys) for name, texts in added.items()}
+    files = named_files(hyps)
+    added = _by_key(files, keys, "hyp", taken={*test.systems, *test.refs})
+    outputs = _columns(added, keys, ", ".join(map(str, files.values())))
     return replace(test, systems={**test.systems, **outputs})
 
 
 def _read(path: Path) -> _Marked | tuple[str, ...]:
     """Return the texts of SGM and XML, the lines of any other file."""
     text = decode(read_bytes(path), path)
-    return _marked(text, path) or split_lines(text)
+    return _marked(text, path) or _split_lines(text)
 
 
-def read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
+def _read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
     """Read a test set from one file of SGM or XML; None for any other file.
 
     Parameters
@@ -182,7 +164,7 @@ def read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
         Language pair; by default what the file declares, or that of its texts.
     """
     found = _read(Path(path))
-    return _marked_set(found, {}, {}, stem_of(path), lp) if isinstance(found, _Marked) else None
+    return _marked_set(found, {}, {}, _stem_of(path), lp) if isinstance(found, _Marked) else None
 
 
 def _lines(path: Path) -> tuple[str, ...]:
@@ -212,7 +194,7 @@ def _documents(
     return pairs
 
 
-def is_canary(lines: Sequence[str]) -> bool:
+def _is_canary(lines: Sequence[str]) -> bool:
     """Return whether the first line of a file of texts or documents is a canary."""
     return bool(lines) and (lines[0].startswith(_CANARY) or lines[0].split() == ["canary"] * 2)
 
@@ -251,10 +233,10 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
 
 def _called(paths: Sequence[Path]) -> list[str]:
     """Return the part of each file's name that differs, see `named_files`."""
-    stems = [stem_of(path) for path in paths]
+    stems = [_stem_of(path) for path in paths]
     if all(map(_WMT_NAME.fullmatch, stems)):
         return [_WMT_NAME.sub(r"\g<name>", stem) for stem in stems]
-    if len(paths) < 2 or any(suffix_of(path) in (".sgm", ".xml") for path in paths):
+    if len(paths) < 2 or any(_suffix_of(path) in (".sgm", ".xml") for path in paths):
         return stems
     if len(set(stems)) == 1:
         endings = [path.suffix[1:] for path in paths]
@@ -314,6 +296,7 @@ def _marked(text: str, path: str | PathLike) -> _Marked | None:
     doc: dict[str, str] | None = None
     part: dict[str, str] | None = None
     seg: tuple[dict[str, str], int] | None = None
+    wrong: int | None = None  # where a segment has no document or id, is repeated or not closed
     for match in _TAG.finditer(text):
         if match[2] is None:  # a comment
             continue
@@ -323,17 +306,18 @@ def _marked(text: str, path: str | PathLike) -> _Marked | None:
             content = "" if empty else text[start : match.start()]
             key = (doc or {}).get("docid") or (doc or {}).get("id", ""), attributes.get("id", "")
             if (seg is None) != empty or part is None or not all(key):
-                raise _malformed("a segment without document or id", text, match.start(), path)
+                wrong = match.start()
+                break
             if doc is not None and "testsuite" not in doc:
                 into = found.part(part["kind"], _name(part, doc, found.path))
                 if key in into:
-                    raise _malformed(f"segment {key} is repeated", text, match.start(), path)
+                    wrong = match.start()
+                    break
                 into[key] = _one_line(content)
             seg = None
-        elif seg is not None and tag in ("seg", "doc"):
-            raise _malformed("a segment is not closed", text, seg[1], path)
-        elif seg is not None:  # part of a text
-            continue
+        elif seg is not None:
+            if tag in ("seg", "doc"):
+                break
         elif tag == "seg":
             seg = _attributes(match[3]), match.end()
         elif tag == "doc":
@@ -343,16 +327,12 @@ def _marked(text: str, path: str | PathLike) -> _Marked | None:
         else:
             part = None if closing else {**_attributes(match[3]), "kind": _KINDS[tag]}
             _declare(found, part or {})
-    if seg or doc or f"</{root[1].lower()}" not in text.lower():
-        at = seg[1] if seg else len(text)
-        raise _malformed("a segment or document is not closed", text, at, path)
-    if not (found.srcs or found.refs or found.hyps):
-        raise DataError("got no segments (<seg id=…>).", path)
+    if wrong is None and (seg or doc or f"</{root[1].lower()}" not in text.lower()):
+        wrong = seg[1] if seg else len(text)
+    if wrong is not None:
+        line = text.count("\n", 0, wrong) + 1
+        raise DataError("a segment lacks a document, id or end, or is repeated.", path, line)
     return found
-
-
-def _malformed(what: str, text: str, at: int, path: str | PathLike) -> DataError:
-    return DataError(f"malformed markup: {what}.", path, text.count("\n", 0, at) + 1)
 
 
 def _attributes(text: str) -> dict[str, str]:
@@ -374,7 +354,7 @@ def _name(part: Mapping[str, str], doc: Mapping[str, str], path: Path) -> str:
     if part["kind"] == "ref":
         name = part.get("translator") or doc.get("sysid") or part.get("sysid") or ""
         return f"ref{name}" if len(name) < 2 else name
-    return part.get("system") or doc.get("sysid") or part.get("sysid") or stem_of(path)
+    return part.get("system") or doc.get("sysid") or part.get("sysid") or _stem_of(path)
 
 
 def _unescaped(text: str) -> str:
@@ -397,8 +377,8 @@ def _one_line(text: str) -> str:
 
 def _marked_set(
     src: _Marked,
-    refs: Mapping[str, _Marked | Sequence[str]],
-    hyps: Mapping[str, _Marked | Sequence[str]],
+    refs: Mapping[str, Path],
+    hyps: Mapping[str, Path],
     name: str,
     lp: str | None,
 ) -> TestSet:
@@ -410,7 +390,7 @@ def _marked_set(
     Parameters
     ----------
     refs, hyps : mappings
-        Name to a file, or to the lines of a plain text in the order of the sources.
+        Name to a file, whose lines are in the order of the sources if it is a plain text.
 
     Raises
     ------
@@ -425,28 +405,23 @@ def _marked_set(
         whole = {n: ref for n, ref in src.refs.items() if set(keys) <= ref.keys()}
         found = whole or src.refs
     outputs = _by_key(hyps, list(src.srcs), "hyp") if hyps else src.hyps
-    columns = []
-    for kind in (found, outputs):
-        missing = [(n, key) for n, texts in kind.items() for key in keys if key not in texts]
-        if missing:
-            label, (doc, seg) = missing[0]
-            raise DataError(f"{label} lacks segment {seg} of document {doc}.", src.path)
-        columns.append({n: tuple(texts[key] for key in keys) for n, texts in kind.items()})
+    columns = [_columns(kind, keys, src.path) for kind in (found, outputs)]
     if not keys:
         raise DataError("got no sources (<srcset>, or <src> in each document).", src.path)
-    marked = [one for one in (*refs.values(), *hyps.values(), src) if isinstance(one, _Marked)]
-    langs = {side: code for one in marked for side, code in one.langs.items()}
+    marked = [_read(path) for path in (*refs.values(), *hyps.values())]
+    declared_in = [*(one for one in marked if isinstance(one, _Marked)), src]
+    langs = {side: code for one in declared_in for side, code in one.langs.items()}
     declared = f"{langs['src']}-{langs['trg']}" if len(langs) > 1 else None
     srcs = tuple(src.srcs[key] for key in keys)
     targets = [text for kind in columns for texts in kind.values() for text in texts]
     docs = tuple(doc for doc, _ in keys)
     domains = tuple(src.domains.get(doc, "all") for doc in docs)
-    pair = infer_pair(lp or declared, srcs, targets)
+    pair = _infer_pair(lp or declared, srcs, targets)
     return TestSet(name, pair, srcs, columns[0], columns[1], docs, domains)
 
 
 def _by_key(
-    files: Mapping[str, _Marked | Sequence[str]], keys: Sequence[_Key], kind: str
+    files: Mapping[str, Path], keys: Sequence[_Key], kind: str, taken: Set[str] = frozenset()
 ) -> dict[str, dict[_Key, str]]:
     """Return name -> key -> text, under the names given, or those in a file that is named like its stem.
 
@@ -456,18 +431,32 @@ def _by_key(
         The sources, in whose order the lines of a plain text are.
     kind : str
         "ref" or "hyp".
+    taken : set of str
+        Names that are not possible.
     """
     found: dict[str, dict[_Key, str]] = {}
-    for label, file in files.items():
-        if not isinstance(file, _Marked):
-            if len(file) != len(keys):
-                raise DataError(f"{label}: got {len(file)} lines, expected {len(keys)}.")
-            own = {label: dict(zip(keys, file, strict=True))}
-        else:
+    for label, path in files.items():
+        file, n = _read(path), len(keys)
+        if isinstance(file, _Marked):
             own = file.refs if kind == "ref" else file.hyps or file.refs
-            if len(own) == 1 and label != stem_of(file.path):
+            if len(own) == 1 and label != _stem_of(path):
                 own = {label: next(iter(own.values()))}
-            if not own or own.keys() & found.keys():
-                raise DataError(f"got no text, or one of a name that is taken: {label}.", file.path)
+        else:
+            file = file[_is_canary(file) :]
+            if len(file) < n or any(map(str.strip, file[n:])):
+                raise DataError(f"got {len(file)} lines, expected {n}.", path)
+            own = {label: dict(zip(keys, file, strict=False))}
+        if not own or own.keys() & {*found, *taken}:
+            raise DataError(f"{label}: got no text, or its name is taken. Try NAME=FILE.", path)
         found |= own
     return found
+
+
+def _columns(
+    found: Mapping[str, Mapping[_Key, str]], keys: Sequence[_Key], path: str | PathLike
+) -> dict[str, tuple[str, ...]]:
+    """Return name -> the texts of all keys."""
+    if missing := [(name, *key) for name, own in found.items() for key in keys if key not in own]:
+        name, doc, seg = missing[0]
+        raise DataError(f"{name:.40} lacks segment {seg:.20} of document {doc:.60}.", path)
+    return {name: tuple(own[key] for key in keys) for name, own in found.items()}

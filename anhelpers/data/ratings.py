@@ -6,25 +6,26 @@ quoting differ by year. `anhelpers.mqm` scores them.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import tarfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import AnhelpersWarning, DataError, nearest
+from .. import checks
+from ..errors import AnhelpersWarning, DataError
 from ..progress import note
-from .io import read_bytes
+from .io import _refuse, _split_rows, decode, read_bytes
+from .schema import TestSet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ _DIGITS = re.compile(r"(\d+)")
 _MARKED = re.compile(r"<v>(.*?)(?:</v>|\Z)", re.DOTALL)  # one that is not closed runs to the end
 
 
-class Segment(NamedTuple):
+class _Segment(NamedTuple):
     """A segment with the ids of the file, which count from 0 or from 1.
 
     Parameters
@@ -89,7 +90,7 @@ class Ratings:
     """
 
     systems: tuple[str, ...]
-    segments: tuple[Segment, ...]
+    segments: tuple[_Segment, ...]
     raters: tuple[str, ...]
     categories: tuple[str, ...]
     severities: tuple[str, ...]
@@ -101,8 +102,8 @@ class Ratings:
     file: np.ndarray
     line: np.ndarray
     paths: tuple[str, ...]
-    sources: Mapping[Segment, str] = field(default_factory=dict)
-    targets: Mapping[tuple[str, Segment], str] = field(default_factory=dict)
+    sources: Mapping[_Segment, str] = field(default_factory=dict)
+    targets: Mapping[tuple[str, _Segment], str] = field(default_factory=dict)
     spans: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -164,15 +165,16 @@ def read_ratings(path: str | PathLike, *more: str | PathLike, texts: bool = Fals
     first = rows.groupby([*_NAMES[:5]]).file.transform("first")
     if (again := rows.file != first).any():
         row = rows.loc[again.idxmax()]
-        told = f"the rating of {row.system}, {row.doc}, segment {row.id} by {row.rater} is also in"
-        raise DataError(f"{told} {paths[first[row.name]]}.", paths[row.file], row.line)
-    shown = {category_key(name): name for name in sorted(set(rows.category), reverse=True)}
-    segments = [Segment(*key) for key in zip(rows.doc, rows.id, rows.global_id, strict=True)]
+        told = f"{row.system}, {row.doc}, segment {row.id}, {row.rater}"
+        where = f"another rating is in {Path(paths[first[row.name]]).name}"
+        raise DataError(f"{told:.80}: {where:.60}.", paths[row.file], row.line)
+    shown = {_category_key(name): name for name in sorted(set(rows.category), reverse=True)}
+    segments = [_Segment(*key) for key in zip(rows.doc, rows.id, rows.global_id, strict=True)]
     columns: tuple[tuple[Iterable, Callable[[Any], Any]], ...] = (
         (rows.system, _natural),
         (segments, lambda s: (_natural(s.global_id), _natural(s.doc), _natural(s.id))),
         (rows.rater, _natural),
-        (map(shown.__getitem__, map(category_key, rows.category)), _natural),
+        (map(shown.__getitem__, map(_category_key, rows.category)), _natural),
         (rows.severity, SEVERITIES.index),
     )
     names, codes = zip(*(_coded(list(values), order) for values, order in columns), strict=True)
@@ -187,10 +189,10 @@ def _coded(values: list, order: Callable[[Any], Any]) -> tuple[tuple, np.ndarray
     return tuple(names), np.array([place[value] for value in values], np.int32)
 
 
-def _texts(rows: pd.DataFrame, segments: list[Segment]) -> tuple[dict, dict, tuple[str, ...]]:
+def _texts(rows: pd.DataFrame, segments: list[_Segment]) -> tuple[dict, dict, tuple[str, ...]]:
     """Sources, targets and spans; of several texts of a translation the first, with a note."""
-    sources: dict[Segment, str] = {}
-    targets: dict[tuple[str, Segment], str] = {}
+    sources: dict[_Segment, str] = {}
+    targets: dict[tuple[str, _Segment], str] = {}
     spans, other = [], set()
     for system, segment, *pair in zip(rows.system, segments, rows.source, rows.target, strict=True):
         src, trg = (text.replace("<v>", "").replace("</v>", "") for text in pair)
@@ -217,26 +219,33 @@ def _rows(path: str) -> pd.DataFrame:
         name: next((header.index(one) for one in known if one in header), -1)
         for name, known in _COLUMNS.items()
     }
-    if missing := [name for name, place in places.items() if place < 0]:
-        raise DataError(
-            f"missing column {', '.join(missing)}; found: {', '.join(cells):.60}.", path, 1
-        )
-    if twice := [
-        one for one in header if one in sum(_COLUMNS.values(), ()) and header.count(one) > 1
-    ]:
-        raise DataError(f"got column {twice[0]} twice. Rename one.", path, 1)
+    known: tuple[str, ...] = sum(_COLUMNS.values(), ())
+    wrong = [name for name, place in places.items() if place < 0]
+    if wrong := wrong or [one for one in header if one in known and header.count(one) > 1]:
+        told = f"{', '.join(wrong):.60}; found: {', '.join(cells):.60}"
+        raise DataError(f"expected each column once: {told}.", path, 1)
     # files whose last column is JSON in quotes (2022 en-ru, 2023 he-en, 2024 en-es), and .csv
     quoted = delimiter != "\t" or "misc" in header or '\t"{""' in second
     pick, needed, found = itemgetter(*places.values()), max(places.values()) + 1, []
-    for line, fields in _split(chain((second,), lines), delimiter, path if quoted else ""):
+    rest = chain((second,), lines)
+    for line, fields in _split_rows(rest, delimiter, path, quoted=quoted, first=2):
         if not needed <= len(fields) <= len(header):
             raise DataError(f"got {len(fields)} cells, expected {len(header)}.", path, line)
         found.append((line, hash(tuple(fields)), *pick(fields)))
     table = pd.DataFrame(found, columns=["line", "hash", *places])
+    table.index = pd.Index(table.line.to_numpy())
     for name in _NAMES:
         table[name] = table[name].str.strip()
     table = _kept(table, path)
-    _check(table, path)
+    if table.empty:
+        raise DataError("got no ratings.", path)
+    names = table[_NAMES[:3]]
+    _refuse((names == "").any(axis=1), "expected system, doc and segment id", path, names)
+    if (again := table.hash.duplicated()).any():
+        last = table.loc[again.idxmax()]
+        first_line = table.line[(table.hash == last.hash).idxmax()]
+        told = f"duplicate rows (first: line {last.line} = line {first_line}) are all counted."
+        warnings.warn(f"{path}: {again.sum()} {told}", AnhelpersWarning, stacklevel=3)
     return table
 
 
@@ -249,40 +258,13 @@ def _lines(path: str) -> Iterator[str]:
                 (file,) = (member for member in archive if member.isfile())
                 data = archive.extractfile(file).read()  # type: ignore[union-attr]
         except (ValueError, tarfile.TarError) as error:
-            raise DataError(f"expected an archive of one file ({error}).", path) from None
-    # one by one: a 100 MB file is never in memory as text
-    for number, line in enumerate(io.BytesIO(data.removeprefix(b"\xef\xbb\xbf")), 1):
-        try:
-            yield line.decode()
-        except UnicodeDecodeError:
-            raise DataError(
-                "got a byte that is not UTF-8. Save the file as UTF-8.", path, number
-            ) from None
-
-
-def _split(lines: Iterable[str], delimiter: str, quoted: str) -> Iterator[tuple[int, list[str]]]:
-    """(line, fields) of each row that is not blank; with CSV quoting if the path is given, else quotes are text."""
-    if not quoted:
-        for line, row in enumerate(lines, 2):
-            if row and not row.isspace():
-                yield line, row.rstrip("\r\n").split(delimiter)
-        return
-    csv.field_size_limit(1 << 30)  # the JSON of a long document exceeds 128 kB
-    reader, line = csv.reader(lines, delimiter=delimiter, strict=True), 2
-    try:
-        for fields in reader:
-            if any(map(str.strip, fields)):
-                yield line, fields
-            line = reader.line_num + 2
-    except csv.Error as error:
-        raise DataError(
-            f"malformed CSV ({error}). Double quotes within quotes.", quoted, line
-        ) from None
+            raise DataError(f"expected an archive of one file ({error!s:.80}).", path) from None
+    return (f"{line}\n" for line in decode(data, path).split("\n"))
 
 
 def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
     """The rows that rate a system, in clean spelling; notes count the others, and errors without a severity."""
-    severity = table.severity.map(category_key)
+    severity = table.severity.map(_category_key)
     silent = (table.category == "") & (severity == "")
     left = {
         "attention checks (HOTW-test)": severity == "hotwtest",
@@ -294,14 +276,11 @@ def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
         note(
             f"{name}: left out {', '.join(f'{n.sum()} {what}' for what, n in left.items() if n.any())}."
         )
-    known = {category_key(one): one for one in SEVERITIES} | {"": "No-error"}
+    known = {_category_key(one): one for one in SEVERITIES} | {"": "No-error"}
     clean = severity.map(known)
-    if (bad := clean.isna() & kept).any():
-        seen = table.severity[bad.idxmax()]
-        hint = nearest(seen.capitalize(), SEVERITIES)
-        told = f"severity: got '{seen:.30}', expected {', '.join(SEVERITIES)}{hint}."
-        raise DataError(told, path, table.line[bad.idxmax()])
-    clean_category = (table.category.map(category_key) == "noerror") | (
+    told = f"severity: expected {', '.join(SEVERITIES)}"
+    _refuse(clean.isna() & kept, told, path, table.severity)
+    clean_category = (table.category.map(_category_key) == "noerror") | (
         (clean == "No-error") & (table.category == "")
     )
     if n := int((kept & (severity == "") & ~clean_category).sum()):
@@ -310,23 +289,8 @@ def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
     return table.assign(severity=clean, category=category)[kept]
 
 
-def _check(table: pd.DataFrame, path: str) -> None:
-    """Refuse a file without ratings or with empty names; warn of duplicate rows, which all count."""
-    if table.empty:
-        raise DataError("got no ratings.", path)
-    blank = (table[_NAMES[:3]] == "").any(axis=1)
-    if blank.any():
-        raise DataError("got an empty system, doc or segment id.", path, table.line[blank.idxmax()])
-    again = table.hash.duplicated()
-    if again.any():
-        last = table.loc[again.idxmax()]
-        first = table.line[(table.hash == last.hash).idxmax()]
-        told = f"{path}: {again.sum()} duplicate rows (first: line {last.line} = line {first}) are all counted."
-        warnings.warn(told, AnhelpersWarning, stacklevel=4)
-
-
 @lru_cache(4096)
-def category_key(category: str) -> str:
+def _category_key(category: str) -> str:
     """What two spellings of a category or a severity have in common.
 
     >>> category_key("Accuracy/Omission (Translation 2)") == category_key("accuracy/omission")
@@ -351,3 +315,114 @@ def _natural(name: str) -> tuple[str | int, ...]:
     """A sort key that puts "rater2" before "rater10"."""
     # int accepts no more digits
     return tuple(int(part[:4000]) if part.isdecimal() else part for part in _DIGITS.split(name))
+
+
+# -- the texts of a test set -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Join:
+    """The segment and the text of a test set of each of M rated segments and K rated systems.
+
+    Parameters
+    ----------
+    rows : (M,) int array
+        Segment of the test set; -1 if none has this source text.
+    names : mapping
+        Rated system to the system or reference of the test set; systems without one are missing.
+    same : (M, K) bool array
+        Whether the rated text is the test set's, except for white space; only these are compared.
+    report : tuple of str
+        Counts of matched and unmatched rows, as sentences.
+    """
+
+    rows: np.ndarray
+    names: Mapping[str, str]
+    same: np.ndarray
+    report: tuple[str, ...]
+
+
+def join_ratings(test: TestSet, ratings: Ratings) -> Join:
+    """Join rated segments and systems to those of a test set.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Read with texts=True. Ids may count from 0 or 1, with or without a canary: the numbering with most equal source
+        texts counts. A segment whose text differs is found by its text, in reading order.
+
+    Raises
+    ------
+    DataError : ratings without texts, or of other texts.
+    """
+    sources = [_plain(ratings.sources.get(segment, "")) for segment in ratings.segments]
+    ids = [segment.global_id for segment in ratings.segments]
+    rows, by_id = _matched(sources, ids, [_plain(src) for src in test.srcs])
+    there = np.flatnonzero(rows >= 0)
+    if not there.size or not ratings.sources:
+        told = f"none of {len(rows)} rated segments has a source of {test.name:.40}."
+        raise DataError(f"{told} Ratings need their texts: read_ratings(path, texts=True).")
+    texts = {**test.refs, **test.systems}
+    named = {s: s if s in texts else base_system(s) for s in ratings.systems}
+    names = {s: name for s, name in named.items() if name in texts}
+    same = np.zeros((len(rows), len(ratings.systems)), dtype=bool)
+    for j, system in enumerate(ratings.systems):
+        for i in there if system in names else ():
+            rated = ratings.targets.get((system, ratings.segments[i]))
+            same[i, j] = rated is not None and _plain(rated) == _plain(
+                texts[names[system]][rows[i]]
+            )
+    n_rated = sum(system in names for system, _ in ratings.targets)
+    report = [
+        f"{there.size} of {len(rows)} rated segments are in {test.name} ({by_id} by id, {there.size - by_id} by text); "
+        f"{len(test) - len(set(rows[there].tolist()))} of its {len(test)} segments are not rated.",
+        f"{int(same.sum())} of {n_rated} rated translations are the texts of {test.name}; the others are left out.",
+    ]
+    if strangers := [system for system in ratings.systems if system not in names]:
+        report.append(f"Rated, but not in {test.name}: {', '.join(strangers)}.")
+    return Join(rows, names, same, tuple(report))
+
+
+def rated_texts(ratings: Ratings, lp: str, reference: str) -> TestSet:
+    """A test set from ratings alone: their sources, the rated translations, one rated system as the reference.
+
+    Translations without a rating are blank; segments without a rated reference are left out. Join by text.
+    """
+    checks.one_of(reference, {system for system, _ in ratings.targets}, "rated reference")
+    kept = [s for s in ratings.segments if (reference, s) in ratings.targets]
+    texts = {
+        name: tuple(ratings.targets.get((name, s), "") for s in kept) for name in ratings.systems
+    }
+    refs = {reference: texts.pop(reference)}
+    srcs, docs = tuple(ratings.sources[s] for s in kept), tuple(s.doc for s in kept)
+    return TestSet(PurePath(ratings.paths[0]).name, lp, srcs, refs, texts, docs=docs)
+
+
+def _matched(
+    sources: Sequence[str], ids: Sequence[str], own: Sequence[str]
+) -> tuple[np.ndarray, int]:
+    """(M,) row of each rated source, -1 without one; and how many were found by their id."""
+    numbers = np.array([int(i) if i.isascii() and i.isdigit() else -(10**6) for i in ids])
+    hits = [
+        [
+            0 <= at < len(own) and own[at] == s
+            for s, at in zip(sources, numbers - start, strict=True)
+        ]
+        for start in (0, 1, 2)  # ids from 0, from 1, and from 1 with a canary as the first
+    ]
+    start = int(np.argmax([sum(hit) for hit in hits]))
+    rows = np.where(hits[start], numbers - start, -1)
+    # ids that restart in each document name a row twice: the second is found by its text
+    rows[np.setdiff1d(np.arange(len(rows)), np.unique(rows, return_index=True)[1])] = -1
+    by_id = int((rows >= 0).sum())
+    free: dict[str, list[int]] = {}
+    for at in sorted(set(range(len(own))) - set(rows.tolist())):
+        free.setdefault(own[at], []).append(at)
+    for i in np.flatnonzero(rows < 0):
+        if free.get(sources[i]):
+            rows[i] = free[sources[i]].pop(0)
+    return rows, by_id
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -29,10 +29,10 @@ _SEPARATOR = " | "  # between the tags of one text that several systems gave
 def _texts(name: str, values: Iterable[str | None], n: int) -> tuple[str, ...]:
     """Return n texts, "" for None and for the markers of missing texts."""
     texts: tuple[Any, ...] = tuple(() if isinstance(values, str) else values)
-    if len(texts) != n:
-        raise DataError(f"{name}: got {len(texts)} texts, expected {n}, one per segment.")
-    if wrong := [text for text in texts if not (text is None or isinstance(text, str))]:
-        raise DataError(f"{name}: got {wrong[0]!r:.60}, expected a string.")
+    wrong = [text for text in texts if not (text is None or isinstance(text, str))]
+    if len(texts) != n or wrong:
+        got = f"{wrong[0]!r:.40}" if wrong else f"{len(texts)} texts"
+        raise DataError(f"{name}: got {got}, expected {n} texts, one per segment.")
     missing = {text for text in {*texts} if text is None or text.rstrip() in _MISSING}
     return tuple("" if text in missing else text for text in texts) if missing else texts
 
@@ -47,10 +47,7 @@ def _rows(index: ArrayLike | slice, n: int) -> np.ndarray:
     if not isinstance(index, slice):
         index = np.asarray(index)
         index = index if index.size else index.astype(np.int64)
-    try:
-        return np.atleast_1d(np.arange(n)[index])
-    except IndexError as error:
-        raise DataError(f"index out of range for {n} items ({error}).") from None
+    return np.atleast_1d(np.arange(n)[index])
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class TestSet:
 
     Raises
     ------
-    DataError : another number of texts, a text that is no string, a blank document. UnknownName : a category.
+    DataError : another number of texts, a text that is no string. UnknownName : a category.
     """
 
     __test__ = False  # not a test class of pytest
@@ -108,10 +105,6 @@ class TestSet:
         columns["docs"] = _texts("docs", self.docs or map(str, range(n)), n)
         columns["domains"] = _texts("domains", self.domains or ["all"] * n, n)
         columns["glosses"] = _texts("glosses", self.glosses, n) if self.glosses else ()
-        for kind in ("docs", "domains"):
-            blank = [i for i, name in enumerate(columns[kind]) if not name.strip()]
-            if blank:
-                raise DataError(f"{kind}: the name of segment {blank[0]} is blank.")
         for system, category in self.categories.items():
             checks.one_of(system, self.systems, "system")
             checks.one_of(category, CATEGORIES, "category")
@@ -255,13 +248,14 @@ class CandidateSet:
         given = np.ones(n, np.int64) if self.multiplicity is None else self.multiplicity
         multiplicity = np.array(given)
         logprob = np.array(np.full(n, np.nan) if self.logprob is None else self.logprob, np.float64)
+        ids = None if self.ids is None else _texts("ids", self.ids, n)
         whole = n == 0 or np.issubdtype(multiplicity.dtype, np.integer)
-        if multiplicity.shape != (n,) or not whole or (multiplicity < 1).any():
-            raise DataError(f"multiplicity: expected {n} whole numbers of at least 1.")
-        if logprob.shape != (n,) or (logprob > checks.ROUNDING).any() or np.isinf(logprob).any():
-            raise DataError(f"logprob: expected {n} finite numbers of at most 0, or nan.")
-        if (np.diff(segment) < 0).any():
-            raise DataError("segment: got descending ids. Sort the candidates by source.")
+        wrong = multiplicity.shape != (n,) or not whole or (multiplicity < 1).any()
+        wrong |= logprob.shape != (n,) or (logprob > checks.ROUNDING).any()
+        wrong |= np.isinf(logprob).any() or (np.diff(segment) < 0).any()
+        if wrong or (ids is not None and len({*ids}) < n):
+            told = "ascending segments, whole multiplicities ≥ 1, logprobs ≤ 0 or nan"
+            raise DataError(f"candidates: expected {n} {told}, and distinct ids.")
         columns: dict[str, Any] = {"segment": segment, "logprob": logprob}
         columns["multiplicity"] = multiplicity.astype(np.int64)
         for array in columns.values():
@@ -269,10 +263,7 @@ class CandidateSet:
         columns["texts"] = _texts("texts", self.texts, n)
         columns["tags"] = _texts("tags", self.tags or [""] * n, n)
         columns["notes"] = tuple(self.notes)
-        if self.ids is not None:
-            columns["ids"] = _texts("ids", self.ids, n)
-            if len(set(columns["ids"])) < n:
-                raise DataError("ids: got a repeated id; ids must differ.")
+        columns["ids"] = ids
         for name, value in columns.items():
             object.__setattr__(self, name, value)
         self.require(self.n_segments)

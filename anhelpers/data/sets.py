@@ -18,13 +18,12 @@ from .. import checks
 from ..errors import DataError, nearest
 from ..progress import note
 from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
-from .fetch import bundled, cache_folder, download, remote_files, shared_data
-from .io import read_lines, read_table, suffix_of
+from .fetch import _download, _remote_files, bundled, cache_folder, shared_data
+from .io import _suffix_of, read_lines, read_table
 from .languages import short_code
-from .mme import is_mme, read_mme
-from .plain import read_marked
+from .plain import _read_marked
 from .schema import CandidateSet, TestSet
-from .wmt import language_pairs, read_wmt
+from .wmt import is_mme, language_pairs, read_mme, read_wmt
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,10 @@ CANDIDATES = "candidates.jsonl"
 
 def whereabouts(name: str) -> Path | None:
     """Return the file or folder of a named data set; None if it is missing."""
-    one = SETS[checks.one_of(name, SETS, "data set")]
+    one = SETS[checks.one_of(name, SETS, "data set", "List them: anhelpers data.")]
     if name in TEACHING:
         return bundled(one.path)
-    shared, rows, kept = shared_data(), remote_files(name), cache_folder()
+    shared, rows, kept = shared_data(), _remote_files(name), cache_folder()
     if shared is not None and _holds(shared / one.path, one.lp):
         return shared / one.path
     whole = rows and all((kept / row.file).is_file() for row in rows)
@@ -99,8 +98,8 @@ def find_file(name: str) -> Path:
     """
     place = whereabouts(name)
     if place is None:
-        get = f": anhelpers data --fetch {name}" if remote_files(name) else " to a folder with it"
-        how = "Download it" if remote_files(name) else "Set ANHELPERS_DATA"
+        get = f": anhelpers data --fetch {name}" if _remote_files(name) else " to a folder with it"
+        how = "Download it" if _remote_files(name) else "Set ANHELPERS_DATA"
         raise DataError(f"not on this machine ({SETS[name].path}). {how}{get}.", name)
     return place
 
@@ -117,9 +116,9 @@ def fetch_data(names: str | Iterable[str]) -> dict[str, Path]:
     """
     names = [names] if isinstance(names, str) else list(names)
     for name in names:
-        if whereabouts(name) is None and (rows := remote_files(name)):
+        if whereabouts(name) is None and (rows := _remote_files(name)):
             note(f"{name}: {len(rows)} files from github.com/{rows[0].repo}; {SETS[name].licence}.")
-            download(rows, name)
+            _download(rows, name)
     return {name: find_file(name) for name in names}
 
 
@@ -133,7 +132,7 @@ def available() -> list[dict[str, Any]]:
             "name": name,
             "note": one.note,
             "licence": one.licence,
-            "files": len(remote_files(name)),
+            "files": len(_remote_files(name)),
             "place": whereabouts(name),
         }
         for name, one in SETS.items()
@@ -156,7 +155,6 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     ------
     UnknownName : no such data set, language pair or reference. DataError : missing or malformed.
     """
-    checks.a_kind(name, checks.PLACE, "a data set is a name, such as 'wmt24/en-de', or a path")
     one = SETS.get(str(name))
     if one is None:
         return _load_path(Path(name), lp, reference)
@@ -170,8 +168,8 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     """Load a test set from a folder or file."""
     if not path.exists():
-        hint = nearest(str(path), SETS) or f"; names: {', '.join(SETS)}."
-        raise DataError(f"neither a data set nor an existing path{hint}", path)
+        hint = nearest(str(path), SETS) or "."
+        raise DataError(f"neither a data set nor a path{hint} List them: anhelpers data.", path)
     if path.is_dir():
         pairs = list(language_pairs(path))
         if not pairs or (lp is None and len(pairs) > 1):
@@ -180,11 +178,11 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
         if is_mme(path):
             return read_mme(path, lp, reference=reference)
         test = read_wmt(path, lp, reference=reference)
-        if reference is None and "refB" in test.refs and own_file(path, CANDIDATES):
+        if reference is None and "refB" in test.refs and _own_file(path, CANDIDATES):
             reference = "refB"  # a copied teaching set: many candidates vary its refA
     else:
-        jsonl = suffix_of(path) in JSONL
-        found = read_candidate_file(path, lp)[0] if jsonl else read_marked(path, lp)
+        jsonl = _suffix_of(path) in JSONL
+        found = read_candidate_file(path, lp)[0] if jsonl else _read_marked(path, lp)
         if found is None:
             raise DataError("no sources found, expected WMT's XML, SGM, or JSONL with src.", path)
         test = found
@@ -194,11 +192,11 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
     """Load candidates by name or path: candidates.jsonl, else the system outputs."""
     place = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else Path(name)
-    if place.is_file() and suffix_of(place) not in (".xml", ".sgm"):
+    if place.is_file() and _suffix_of(place) not in (".xml", ".sgm"):
         return read_candidates(place)
     if str(name) in SETS and str(name) not in TEACHING:
         return from_systems(load(name, lp))
-    if (own := own_file(place, CANDIDATES)) is not None:
+    if (own := _own_file(place, CANDIDATES)) is not None:
         return read_candidates(own, srcs=load(name, lp).srcs)
     return from_systems(load(name, lp))
 
@@ -241,7 +239,7 @@ def mono_for(
         return _distinct(path), str(path)
     if one and one.mono and (str(data) in TEACHING or whereabouts(one.mono)):
         return load_mono(data), f"of {data}"
-    if one is None and (file := own_file(data, f"mono.{lang}.txt")) is not None:
+    if one is None and (file := _own_file(data, f"mono.{lang}.txt")) is not None:
         return _distinct(file), f"of {data}"
     if (own := teaching_set(lang)) is not None:
         texts = load_mono(own)
@@ -249,16 +247,16 @@ def mono_for(
     return (), f"none for {data}; name a file of texts written in '{lang}'"
 
 
-def minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
+def _minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
     """Return (phenomenon, grammatical, ungrammatical sentence) of a teaching set."""
     folder = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else name
-    path = own_file(folder, "minimal_pairs.tsv")
+    path = _own_file(folder, "minimal_pairs.tsv")
     columns = dict.fromkeys(("phenomenon", "good", "bad"), str)
     table = read_table(path, columns, quoted=False) if path else None
     return [] if table is None else [*zip(*(table[name] for name in columns), strict=True)]
 
 
-def own_file(folder: str | PathLike, name: str) -> Path | None:
+def _own_file(folder: str | PathLike, name: str) -> Path | None:
     """Return a file of a folder; None if it is missing or has no rows."""
     path = Path(folder) / name
     filled = os.path.isfile(path) and len(read_lines(path)) > (path.suffix == ".tsv")
@@ -274,7 +272,7 @@ def ratings_file(name: str | PathLike) -> Path | None:
     if str(name) in TEACHING:
         return bundled(f"{TEACHING[str(name)].path}/mqm.tsv")
     own = str(name) if str(name) in _RATINGS.values() else _RATINGS.get(str(name))
-    return find_file(own) if own else own_file(name, "mqm.tsv")
+    return find_file(own) if own else _own_file(name, "mqm.tsv")
 
 
 def target_language(name: str | PathLike, lang: str | None = None) -> str:

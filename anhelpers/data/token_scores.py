@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from .. import checks
 from ..checks import ROUNDING
 from ..errors import DataError
-from .io import parse_json, read_lines
+from .io import _parse_json, read_lines
 
 NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
 """Unit -> nats in one of it."""
@@ -29,7 +30,7 @@ _KEYS = {
 
 
 @dataclass(frozen=True)
-class TokenScores:
+class _TokenScores:
     """Log-probabilities of N sentences.
 
     Parameters
@@ -61,7 +62,7 @@ class TokenScores:
         """The number of scored tokens of each sentence; None for a sum."""
         return tuple(len(t) if isinstance(t, tuple) else t for t in self.tokens)
 
-    def take(self, order: Sequence[int]) -> TokenScores:
+    def take(self, order: Sequence[int]) -> _TokenScores:
         """Return the sentences at these positions."""
         columns: dict[str, Any] = {
             name: tuple(column[k] for k in order)
@@ -71,7 +72,7 @@ class TokenScores:
         return replace(self, logprobs=self.logprobs[list(order)], **columns)
 
 
-def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenScores:
+def _read_token_scores(path: str | PathLike, unit: str | None = None) -> _TokenScores:
     r"""Read log-probabilities of sentences in one of three layouts.
 
     - JSONL: an object per sentence with ``logprobs`` (or ``token_logprobs``: a list of token scores; or one sum; null
@@ -102,14 +103,12 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
         found = _fairseq(lines, path, unit or "bits")
     else:
         found = _numbers(lines, path, unit)
-    if not len(found):
-        raise DataError("no scores found, expected a line per sentence.", path)
     return replace(found, logprobs=found.logprobs * NATS[found.unit], path=str(path))
 
 
 def read_score_pair(
     mt: str | PathLike, lm: str | PathLike, unit: str | None = None
-) -> tuple[TokenScores, TokenScores, str]:
+) -> tuple[_TokenScores, _TokenScores, str]:
     """Read the scores of two models for the same sentences.
 
     Parameters
@@ -126,12 +125,12 @@ def read_score_pair(
     ------
     DataError : other ids, another number of sentences, or another text of a sentence.
     """
-    ours, theirs = read_token_scores(mt, unit), read_token_scores(lm, unit)
-    how = "paired by line"
-    if ours.ids and theirs.ids:
+    ours, theirs = _read_token_scores(mt, unit), _read_token_scores(lm, unit)
+    how, wrong = "paired by line", ""
+    if ours.ids and theirs.ids and (lacking := sorted({*ours.ids} ^ {*theirs.ids})):
+        wrong = f"id {lacking[0]:.40} is in one of the two files only"
+    elif ours.ids and theirs.ids:
         how = "paired by id"
-        if lacking := sorted({*ours.ids} ^ {*theirs.ids}):
-            raise DataError(f"id {lacking[0]:.40} is in one of {mt} and {lm} only.", lm)
         place = {name: k for k, name in enumerate(theirs.ids)}
         order = list(range(len(ours)))
         if all(name.isdecimal() for name in ours.ids):
@@ -139,22 +138,38 @@ def read_score_pair(
         ours = ours.take(order)
         theirs = theirs.take([place[name] for name in ours.ids or ()])
     if len(ours) != len(theirs):
-        raise DataError(f"got {len(theirs)} sentences, expected {len(ours)} as in {mt}.", lm)
-    if "fairseq" not in (ours.layout, theirs.layout):  # whose texts are tokenized
+        wrong = wrong or f"got {len(theirs)} sentences, expected {len(ours)}"
+    elif "fairseq" not in (ours.layout, theirs.layout):  # whose texts are tokenized
         pairs = enumerate(zip(ours.texts or (), theirs.texts or (), strict=False), 1)
-        if odd := next((k for k, (a, b) in pairs if a != b), None):
-            raise DataError(f"sentence {odd} has another text than in {mt}.", lm)
+        odd = next((k for k, (a, b) in pairs if a != b), None)
+        wrong = wrong or (f"sentence {odd} has another text" if odd else "")
+    if wrong:
+        raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm)
     return ours, theirs, how
 
 
-def _total(scores: Sequence[object], per_token: bool, path: str | PathLike, line: int) -> float:
-    """The sum of a sentence's scores, in the file's unit; nan for a missing sum."""
-    for score in scores:
-        number = isinstance(score, int | float) and not isinstance(score, bool)
-        missing = number and math.isnan(score) and not per_token  # type: ignore[arg-type]
-        if not number or not (missing or -math.inf < score <= ROUNDING):  # type: ignore[operator]
-            raise DataError(f"got {score!r:.40}, expected a log-probability ≤ 0.", path, line)
-    return min(0.0, math.fsum(scores)) if scores else math.nan  # type: ignore[arg-type]
+def _total(
+    scores: Sequence[Any], per_token: bool, path: str | PathLike, line: int, n: int | None = None
+) -> float:
+    """The sum of a sentence's scores, in the file's unit; nan for a missing sum.
+
+    Parameters
+    ----------
+    n : int, optional
+        The number of tokens.
+    """
+
+    def fits(score: Any) -> bool:
+        if isinstance(score, bool) or not isinstance(score, int | float):
+            return False
+        return -math.inf < score <= ROUNDING or (math.isnan(score) and not per_token)
+
+    wrong = [score for score in scores if not fits(score)]
+    if wrong or n not in (None, len(scores)):
+        got = f"{wrong[0]!r:.40}" if wrong else f"{len(scores)} scores"
+        told = "a log-probability ≤ 0" + (" for each token" if per_token else "")
+        raise DataError(f"got {got}, expected {told}.", path, line)
+    return min(0.0, math.fsum(scores)) if scores else math.nan
 
 
 def _one_unit(said: Sequence[tuple[int, str]], unit: str | None, path: str | PathLike) -> str:
@@ -166,11 +181,11 @@ def _one_unit(said: Sequence[tuple[int, str]], unit: str | None, path: str | Pat
     return found
 
 
-def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> TokenScores:
+def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _TokenScores:
     """Scores of a JSONL file."""
     sums, tokens, declared, records = [], [], [], []
     for line, text in enumerate(lines, 1):
-        row = parse_json(text, path, line)
+        row = _parse_json(text, path, line)
         names = [name for name in row if _NAME.fullmatch(name)]
         if len(names) != 1:
             raise DataError(f"got {len(names)} keys of scores, expected one: logprobs.", path, line)
@@ -180,21 +195,15 @@ def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> Toke
             declared += [(line, name) for name in units - {""} or {""}]
         per_token = isinstance(value, list)
         scores = value if per_token else [] if value is None else [value]
-        if per_token and (not scores or (words is not None and len(words) != len(scores))):
-            raise DataError(f"{len(scores)} scores, expected one for each token.", path, line)
-        sums.append(_total(scores, per_token, path, line))
-        known = isinstance(words, list) and per_token
-        tokens.append(
-            tuple(sys.intern(str(w)) for w in words)
-            if known
-            else len(scores)
-            if per_token
-            else None
-        )
+        labelled = per_token and isinstance(words, list)
+        n = max(1, len(words if labelled else scores)) if per_token else None
+        sums.append(_total(scores, per_token, path, line, n))
+        named = tuple(sys.intern(str(word)) for word in words) if labelled else None
+        tokens.append(named or (len(scores) if per_token else None))
         records.append(row)
     labels: dict[str, Any] = {name: _label(records, keys) for name, keys in _KEYS.items()}
     labels["ids"] = _distinct(labels["ids"], labels["docs"], path)
-    return TokenScores(
+    return _TokenScores(
         np.array(sums),
         tuple(tokens),
         **labels,
@@ -223,7 +232,7 @@ def _distinct(
     return ids
 
 
-def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScores:
+def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> _TokenScores:
     """Scores of fairseq's output in the order of its ids; tokens from H if they fit."""
     found: dict[str, dict[int, tuple[int, str]]] = {"T": {}, "H": {}, "P": {}}
     for line, text in enumerate(lines, 1):
@@ -237,7 +246,7 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScor
     sums, tokens = [], []
     for key in range(max(found["P"]) + 1):
         line, text = found["P"].get(key, (0, ""))
-        scores = list(_floats(text, path, line)) if line else []
+        scores = list(_floats(text)) if line else []
         words = found["H"].get(key, (0, ""))[1].split("\t")[-1].split()
         sums.append(_total(scores, True, path, line))
         fits = words and len(words) + 1 == len(scores)
@@ -245,30 +254,30 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> TokenScor
     n = range(len(sums))
     texts = tuple(found["T"].get(k, (0, ""))[1] for k in n) if found["T"] else None
     ids = tuple(map(str, n))
-    return TokenScores(np.array(sums), tuple(tokens), ids, None, texts, unit, "fairseq")
+    return _TokenScores(np.array(sums), tuple(tokens), ids, None, texts, unit, "fairseq")
 
 
-def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> TokenScores:
+def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _TokenScores:
     """Scores of a file of numbers, possibly with a header that declares their unit."""
     while lines and not lines[-1].strip():
         lines = lines[:-1]
     header = _NAME.fullmatch(lines[0].strip()) if lines else None
     declared = [(1, header[1])] if header and header[1] else []
     start = 1 if header else 0
-    rows = [list(_floats(text, path, k)) for k, text in enumerate(lines[start:], start + 1)]
+    rows = [list(_floats(text)) for text in lines[start:]]
     each = any(len(row) > 1 for row in rows)
     sums, tokens = [], []
     for line, row in enumerate(rows, start + 1):
-        missing = len(row) == 1 and math.isnan(row[0])
+        missing = len(row) == 1 and row[0] != row[0]  # nan
         sums.append(math.nan if missing else _total(row, each, path, line))
         tokens.append(len(row) if each and not missing else None)
-    return TokenScores(np.array(sums), tuple(tokens), unit=_one_unit(declared, unit, path))
+    return _TokenScores(np.array(sums), tuple(tokens), unit=_one_unit(declared, unit, path))
 
 
-def _floats(text: str, path: str | PathLike, line: int) -> Iterator[float]:
-    """The numbers of a line."""
+def _floats(text: str) -> Iterator[float | str]:
+    """The numbers of a line; a word that is none is left to `_total`."""
     for word in text.split() or [""]:
         try:
             yield float(word)
         except ValueError:
-            raise DataError(f"got '{word:.40}', expected a number.", path, line) from None
+            yield word

@@ -1,4 +1,4 @@
-"""Read the text trees of the WMT general tasks, in three layouts.
+"""Read the text trees of the WMT general tasks, in three layouts, and the folders of mt-metrics-eval.
 
 2025: ``systems/SYSTEM.jsonl`` with a document a line, and no sources or references
 2024: ``sources/LP.txt  references/LP.REF.txt  system-outputs/LP/SYSTEM.txt  documents/LP.docs``
@@ -15,25 +15,45 @@ systems and a human reference, and Kocmi et al. 2024 (2024.wmt-1.1):
 
 A participant's system of unknown design counts as MT. A `claim` that starts with "judgement call" needed a decision;
 `source` is an id of aclanthology.org.
+
+Folders of mt-metrics-eval (https://github.com/google-research/mt-metrics-eval) have texts in the layout of 2024, and
+scores of people and metrics: ``metric-scores/LP/METRIC-REF.LEVEL.score`` and ``human-scores/LP.NAME.LEVEL.score`` have
+a line ``system<TAB>score`` per segment (level "seg") or system ("sys"). Higher is better: MQM points are negated.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import DataError, UnknownName
+from ..errors import DataError
 from .fetch import bundled
-from .io import read_jsonl, read_lines, read_table, stem_of, suffix_of
+from .io import (
+    _read_jsonl,
+    _refuse,
+    _stem_of,
+    _suffix_of,
+    _value_of,
+    read_lines,
+    read_table,
+    write_atomic,
+)
 from .languages import split_pair
-from .plain import ParallelFiles, is_canary, read_parallel
-from .schema import CATEGORIES, TestSet
+from .plain import _is_canary, _ParallelFiles, _read_parallel
+from .schema import CATEGORIES, NO_TRANSLATION, TestSet
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TABLES = {
     "wmt24": "wmt24_systems.csv",
@@ -63,33 +83,20 @@ def system_categories(name: str | PathLike) -> dict[str, str]:
     >>> categories["GPT-4"], categories["Unbabel-Tower70B"], categories["ONLINE-B"], categories["refA"]
     ('LLM', 'MT', 'online', 'human')
     """
-    if str(name) not in TABLES and not os.path.isfile(name):
-        raise UnknownName("table of systems or file", str(name), TABLES)
-    path = bundled(TABLES[str(name)]) if str(name) in TABLES else Path(name)
-    table = read_table(path, {"system": str, "category": str})
-    return _categories(path, zip(table.system, table.category, strict=True), 2)
+    if os.path.isfile(name) and str(name) not in TABLES:
+        return _read_categories(name)
+    return _read_categories(bundled(TABLES[checks.one_of(str(name), TABLES, "table of systems")]))
 
 
-def read_categories(path: str | PathLike) -> dict[str, str]:
-    """Return system -> category of a file ``system<TAB>category``, with or without a header and more columns."""
-    rows = [(*line.split("\t"), "")[:2] for line in read_lines(path)]
-    header = rows[:1] == [("system", "category")]
-    return _categories(path, rows[header:], 1 + header)
-
-
-def _categories(
-    path: str | PathLike, rows: Iterable[tuple[str, ...]], first: int
-) -> dict[str, str]:
-    """Return system -> category of rows that start at this line."""
-    found: dict[str, str] = {}
-    for line, (system, category) in enumerate(rows, first):
-        if category not in CATEGORIES or not system or system in found:
-            known = ", ".join(CATEGORIES)
-            raise DataError(
-                f"got {system:.40},{category:.40}; expected distinct systems, {known}.", path, line
-            )
-        found[system] = category
-    return found
+def _read_categories(path: str | PathLike) -> dict[str, str]:
+    """Return system -> category of a file with these columns; the header may be missing."""
+    columns = {"system": str, "category": str}
+    header = next(iter(read_lines(path)), "").startswith("system")
+    table = read_table(path, columns, names=None if header else [*columns], keys=["system"])
+    known = ", ".join(CATEGORIES)
+    wrong = ~table.category.isin(CATEGORIES) | (table.system == "")
+    _refuse(wrong, f"expected a system and one of {known}", path, table[[*columns]])
+    return dict(zip(table.system, table.category, strict=True))
 
 
 def read_wmt(
@@ -126,14 +133,12 @@ def read_wmt(
         test = _read_2025(Path(folder), lp, name or f"{Path(folder).resolve().name}/{lp}")
         return test.with_reference(reference) if reference else test
     root = _root(Path(folder))
-    files = _find_2023(root, lp) if layout == 2023 else find_2024(root, lp)
-    if not files.systems and year is None:  # mt-metrics-eval may have texts alone
-        raise DataError(f"no outputs for {lp} in system-outputs.", folder)
+    files = _find_2023(root, lp) if layout == 2023 else _find_2024(root, lp)
     if not name:
         top = root.resolve().parent if root.name == "txt" else root.resolve()
-        canary = layout == 2024 and is_canary(read_lines(files.src))
+        canary = layout == 2024 and _is_canary(read_lines(files.src))
         name = f"{f'wmt{layout - 2000}' if layout == 2023 or canary else top.name}/{lp}"
-    test = read_parallel(name, lp, files, _categories_of(name, root, files))
+    test = _read_parallel(name, lp, files, _categories_of(name, root, files))
     test = replace(
         test, glosses=_glosses(root, len(test)) if len(language_pairs(root)) == 1 else ()
     )
@@ -144,11 +149,11 @@ def language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
     if is_wmt25(folder):
         files = _files(Path(folder, "systems"), "*", ".jsonl")
-        docs = {text_of(row, "doc_id", path) for path in files for row in read_jsonl(path)}
-        return dict.fromkeys(sorted(map(pair_2025, docs)), 2025)
+        docs = {_value_of(row, "doc_id", str, path) for path in files for row in _read_jsonl(path)}
+        return dict.fromkeys(sorted(map(_pair_2025, docs)), 2025)
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
-    texts = [stem_of(name) for name in sources if suffix_of(name) == ".txt"]
+    texts = [_stem_of(name) for name in sources if _suffix_of(name) == ".txt"]
     return pairs | {name: 2024 for name in texts if re.fullmatch(r"[^.]+-[^.]+", name)}
 
 
@@ -159,10 +164,10 @@ def _with_default_reference(test: TestSet, reference: str | None) -> TestSet:
     return test.with_reference(chosen) if chosen else test
 
 
-def find_2024(root: Path, lp: str) -> ParallelFiles:
+def _find_2024(root: Path, lp: str) -> _ParallelFiles:
     """Return the files of a language pair in the layout of 2024, which mt-metrics-eval shares."""
     sources = _named(_files(root / "sources", f"{lp}.*", ".txt"))
-    return ParallelFiles(
+    return _ParallelFiles(
         sources.get(lp, root / "sources" / f"{lp}.txt"),
         _named(_files(root / "references", f"{lp}.*", ".txt"), f"{lp}."),
         _named(_files(root / "system-outputs" / lp, "*", ".txt")),
@@ -170,7 +175,7 @@ def find_2024(root: Path, lp: str) -> ParallelFiles:
     )
 
 
-def _find_2023(root: Path, lp: str) -> ParallelFiles:
+def _find_2023(root: Path, lp: str) -> _ParallelFiles:
     """Return the files of a language pair in the layout of 2023."""
     sources = _files(root / "sources", f"*.{lp}.src.*")
     if len(sources) != 1:
@@ -178,7 +183,7 @@ def _find_2023(root: Path, lp: str) -> ParallelFiles:
     test = sources[0].name.rpartition(f".{lp}.src.")[0]
     refs, hyps = (
         _named(
-            (p for p in _files(root / folder, f"{prefix}*") if len(stem_of(p)) > len(prefix)),
+            (p for p in _files(root / folder, f"{prefix}*") if len(_stem_of(p)) > len(prefix)),
             prefix,
         )
         for folder, prefix in (
@@ -187,16 +192,13 @@ def _find_2023(root: Path, lp: str) -> ParallelFiles:
         )
     )
     docs = _named(_files(root / "documents", f"{test}.{lp}.*", ".docs")).get(f"{test}.{lp}")
-    return ParallelFiles(sources[0], refs, hyps, docs)
+    return _ParallelFiles(sources[0], refs, hyps, docs)
 
 
 def _glosses(root: Path, n: int) -> tuple[str, ...]:
     """Return the lines of glosses.txt, one for each source; () without such a file."""
     file = _beside(root, "glosses.txt")
-    lines = read_lines(file) if file else ()
-    if file and (len(lines) != n or not all(map(str.strip, lines))):
-        raise DataError(f"got {len(lines)} lines, expected {n} that are not blank.", file)
-    return lines
+    return read_lines(file, n) if file else ()
 
 
 def _beside(root: Path, name: str) -> Path | None:
@@ -205,13 +207,13 @@ def _beside(root: Path, name: str) -> Path | None:
     return next((folder / name for folder in places if os.path.lexists(folder / name)), None)
 
 
-def _categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]:
+def _categories_of(name: str, root: Path, files: _ParallelFiles) -> dict[str, str]:
     """Return the categories of the systems of a language pair, by systems.tsv, else by the task's table.
 
     A system with a reference's name is human.
     """
     task, own = name.split("/")[0], _beside(root, "systems.tsv")
-    given = read_categories(own) if own else system_categories(task) if task in TABLES else {}
+    given = _read_categories(own) if own else system_categories(task) if task in TABLES else {}
     human = dict.fromkeys((system for system in files.systems if system in files.refs), "human")
     return human | {system: given[system] for system in files.systems if system in given}
 
@@ -228,7 +230,7 @@ def _named(paths: Iterable[Path], prefix: str = "") -> dict[str, Path]:
     """Return the part of a file's name between a prefix and its endings -> path."""
     named: dict[str, Path] = {}
     for path in paths:
-        name = stem_of(path).removeprefix(prefix)
+        name = _stem_of(path).removeprefix(prefix)
         if name in named:
             raise DataError(f"two files are named {name}. Delete one.", path)
         named[name] = path
@@ -240,7 +242,7 @@ def _files(folder: Path, pattern: str, suffix: str = "") -> list[Path]:
     return sorted(
         path
         for path in folder.glob(pattern)
-        if not path.is_dir() and path.name[0] != "." and suffix in ("", suffix_of(path))
+        if not path.is_dir() and path.name[0] != "." and suffix in ("", _suffix_of(path))
     )
 
 
@@ -259,14 +261,14 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
     texts: dict[str, dict[str, list[str]]] = {}
     for path in _files(folder / "systems", "*", ".jsonl"):
         rows = [
-            (text_of(row, "doc_id", path), text_of(row, "hypothesis", path))
-            for row in read_jsonl(path)
+            [_value_of(row, key, str, path, line) for key in ("doc_id", "hypothesis")]
+            for line, row in enumerate(_read_jsonl(path), 1)
         ]
         docs = {
-            d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if pair_2025(d) == lp
+            d.replace("_#_vid_", _BETWEEN): t.split("\n\n") for d, t in rows if _pair_2025(d) == lp
         }
         if docs:
-            texts[stem_of(path)] = dict(sorted(docs.items()))
+            texts[_stem_of(path)] = dict(sorted(docs.items()))
     counts = {doc: len(parts) for doc, parts in next(iter(texts.values())).items()}
     for system, found in texts.items():
         if {doc: len(parts) for doc, parts in found.items()} != counts:
@@ -274,7 +276,7 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
                 f"{system}: its documents or paragraphs differ from the others'.", folder
             )
     categories = folder / "systems.tsv"
-    known = read_categories(categories) if categories.is_file() else {}
+    known = _read_categories(categories) if categories.is_file() else {}
     return TestSet(
         name,
         lp,
@@ -291,13 +293,215 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
     )
 
 
-def text_of(row: dict[str, Any], key: str, path: str | PathLike) -> str:
-    """A text of a JSON object."""
-    if not isinstance(row.get(key), str):
-        raise DataError(f"{key}: got {row.get(key)!r:.40}, expected a text.", path)
-    return row[key]
-
-
-def pair_2025(doc: str) -> str:
+def _pair_2025(doc: str) -> str:
     """The language pair of a document of WMT25: "cs-de" of "cs-de_DE_#_news_#_n1"."""
     return doc.partition("_")[0]
+
+
+# -- mt-metrics-eval ---------------------------------------------------------------------------------------------------
+
+_LEVELS = ("sys", "domain", "doc", "seg")  # of these "seg" and "sys" are read and written
+_METRIC_FILE = re.compile(rf"(?P<name>.+)-(?P<ref>[^-]+)\.(?P<level>{'|'.join(_LEVELS)})\.score")
+_HUMAN_FILE = re.compile(rf"[^.]+\.(?P<name>.+)\.(?P<level>{'|'.join(_LEVELS)})\.score")
+_NAME = re.compile(r"(?!und$)[^\s/\0.][^\s/\0]*")
+_REFERENCE = re.compile(r"(?!(?:all|src)$)[^\s/\0.-]+")  # reserved words, and no dots or dashes
+_LINE = re.compile("[^\0\n\r]*")
+
+
+class StoredScores(NamedTuple):
+    """Scores in a folder, by the names with which `read_mme_scores` reads them.
+
+    Parameters
+    ----------
+    kind : str
+        "metric" or "human".
+    name : str
+        Such as "chrF" or "mqm".
+    ref : str, optional
+        References that a metric compares with: "refA", "refA.refB", "all", "src" for none; None for human scores.
+    levels : tuple of str
+        Of "sys", "domain", "doc", "seg".
+    """
+
+    kind: str
+    name: str
+    ref: str | None
+    levels: tuple[str, ...]
+
+
+def is_mme(folder: str | PathLike) -> bool:
+    """Whether a folder has sources beside folders of scores."""
+    scores = any(Path(folder, name).is_dir() for name in ("metric-scores", "human-scores"))
+    return scores and Path(folder, "sources").is_dir()
+
+
+def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -> TestSet:
+    """Read the test set of one language pair.
+
+    Parameters
+    ----------
+    reference : str, optional
+        The default reference; by default that of the task, or the first by name.
+    """
+    name = f"{Path(folder).resolve().name}/{lp}"
+    return read_wmt(folder, lp, year=2024, reference=reference, name=name)
+
+
+def mme_scores(folder: str | PathLike, lp: str) -> list[StoredScores]:
+    """Return the stored scores of one language pair: of metrics, then of people."""
+    levels: dict[tuple[str, str, str | None], set[str]] = defaultdict(set)
+    for kind, pattern, form in (
+        ("metric", f"metric-scores/{lp}/*.score", _METRIC_FILE),
+        ("human", f"human-scores/{lp}.*.score", _HUMAN_FILE),
+    ):
+        for path in sorted(Path(folder).glob(pattern)):
+            if match := form.fullmatch(path.name):
+                levels[kind, match["name"], match.groupdict().get("ref")].add(match["level"])
+    return [
+        StoredScores(kind, name, ref, tuple(level for level in _LEVELS if level in found))
+        for (kind, name, ref), found in levels.items()
+    ]
+
+
+def read_mme_scores(
+    folder: str | PathLike, lp: str, metric: str, ref: str | None = None, level: str = "seg"
+) -> pd.DataFrame:
+    """Read the scores of one metric, or of people.
+
+    Parameters
+    ----------
+    metric : str
+        Such as "chrF"; with ``ref=None`` a human score, such as "mqm".
+    ref, level : str
+        As in `StoredScores`; "seg" or "sys".
+
+    Returns
+    -------
+    DataFrame system, segment (not at level "sys"), score: as stored, higher is better; nan for None. The line of a
+    canary has no score.
+    """
+    checks.one_of(level, ("seg", "sys"), "level")
+    path, files = _score_path(folder, lp, metric, ref, level), _find_2024(Path(folder), lp)
+    if not path.is_file():
+        kind = "human" if ref is None else "metric"
+        stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
+        known = [s.name if s.ref is None else f"{s.name}-{s.ref}" for s in stored]
+        checks.one_of(f"{metric}-{ref}" if ref else metric, known, f"{kind} score")
+    kinds = {"system": str, "score": float}
+    table = read_table(path, kinds, names=[*kinds], quoted=False)
+    _refuse(~table.system.isin(files.systems), "expected a system of the set", path, table.system)
+    sources = read_lines(files.src)
+    n, start = (len(sources), int(_is_canary(sources))) if level == "seg" else (1, 0)
+    counts = table.system.value_counts()
+    if (odd := counts[counts != n]).size:
+        raise DataError(f"{odd.index[0]}: got {odd.iloc[0]} scores, expected {n}.", path)
+    if level == "sys":
+        return table.reset_index(drop=True)
+    table.insert(1, "segment", table.groupby("system").cumcount() - start)
+    order = table.system.map({s: k for k, s in enumerate(table.system.unique())})
+    table = table.loc[order.sort_values(kind="stable").index]
+    return table[table.segment >= 0].reset_index(drop=True)
+
+
+def _score_path(folder: str | PathLike, lp: str, metric: str, ref: str | None, level: str) -> Path:
+    """The file of some scores."""
+    if ref is None:
+        return Path(folder, "human-scores", f"{lp}.{metric}.{level}.score")
+    return Path(folder, "metric-scores", lp, f"{metric}-{ref}.{level}.score")
+
+
+def write_mme(test: TestSet, folder: str | PathLike) -> Path:
+    """Write a test set as one language pair of a folder, and return the folder.
+
+    `read_mme(folder, test.lp, reference=test.reference)` returns it, with its categories. Sources are written last, so
+    that an interrupted call leaves no test set. An equal set is left alone. A missing reference is written as
+    NO_TRANSLATION.
+
+    Raises
+    ------
+    DataError : the folder has another test set of this pair, or its layout cannot hold this one: a line end in a
+        text, white space in a name, "." or "-" in the name of a reference.
+    """
+    folder, lp = Path(folder), test.lp
+    if _find_2024(folder, lp).src.exists():
+        stored = read_mme(folder, lp)
+        for kind in ("srcs", "refs", "systems", "docs", "domains", "categories"):
+            if getattr(stored, kind) != getattr(test, kind):
+                raise DataError(f"has another {lp} (other {kind}). Write to a new folder.", folder)
+        return folder
+    _check(_REFERENCE, test.refs, "reference")
+    _check(_NAME, (*test.systems, *test.docs, *test.domains, *lp.split("-")), "name")
+    docs = [f"{domain}\t{doc}" for domain, doc in zip(test.domains, test.docs, strict=True)]
+    files: dict[str, Sequence[str]] = {
+        f"references/{lp}.{ref}.txt": [text or NO_TRANSLATION for text in texts]
+        for ref, texts in test.refs.items()
+    }
+    files |= {f"system-outputs/{lp}/{s}.txt": texts for s, texts in test.systems.items()}
+    files |= {f"documents/{lp}.docs": docs, f"sources/{lp}.txt": test.srcs}
+    for name, lines in files.items():
+        _check(_LINE, lines, f"text of {name}")
+    table = folder / "systems.tsv"
+    known = _read_categories(table) if table.exists() else {}
+    known |= {
+        s: c for s, c in test.categories.items() if c != ("human" if s in test.refs else "unknown")
+    }
+    if known:
+        rows = ("\t".join(row) for row in {"system": "category", **known}.items())
+        files = {"systems.tsv": tuple(rows), **files}
+    for name, lines in files.items():
+        _write(folder / name, lines)
+    return folder
+
+
+def write_mme_scores(
+    folder: str | PathLike,
+    lp: str,
+    metric: str,
+    scores: ArrayLike,
+    *,
+    systems: Sequence[str],
+    ref: str | None = None,
+    level: str = "seg",
+) -> Path:
+    """Write the scores of one metric, or of people; return the file.
+
+    Parameters
+    ----------
+    scores : array
+        (N, systems) at level "seg", (systems,) at "sys"; higher is better (`Metric.oriented`). nan is written as None,
+        which mt-metrics-eval accepts in human scores only.
+    metric, ref, level : str
+        As in `read_mme_scores`.
+
+    Raises
+    ------
+    UnknownName : no such language pair, system or level. DataError : another shape, an infinite score.
+    """
+    checks.one_of(level, ("seg", "sys"), "level")
+    files, values = _find_2024(Path(folder), lp), np.asarray(scores, dtype=np.float64)
+    for system in systems:
+        checks.one_of(system, files.systems, "system")
+    sources = read_lines(files.src)
+    above = (
+        [np.nan] * _is_canary(sources) if level == "seg" else []
+    )  # a canary has a line, no score
+    shape = (len(sources) - len(above), len(systems)) if level == "seg" else (len(systems),)
+    if values.shape != shape or np.isinf(values).any() or len({*systems}) < len(systems):
+        raise DataError(f"{metric}: got shape {values.shape}, expected finite scores {shape}.")
+    _check(_NAME, [metric], "metric")
+    columns = zip(systems, values.T.reshape(len(systems), -1).tolist(), strict=True)
+    rows = [(system, x) for system, column in columns for x in [*above, *column]]
+    lines = [f"{system}\t{'None' if np.isnan(x) else repr(x)}" for system, x in rows]
+    return _write(_score_path(folder, lp, metric, ref, level), lines)
+
+
+def _check(form: re.Pattern[str], texts: Iterable[str], what: str) -> None:
+    """Raise a DataError for a name or text that the layout cannot hold."""
+    if bad := [text for text in texts if not form.fullmatch(text)]:
+        raise DataError(f"{what:.60}: {bad[0]!r:.60} is not possible in mt-metrics-eval.")
+
+
+def _write(path: Path, lines: Sequence[str]) -> Path:
+    """Write lines to a file, and make its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return write_atomic(path, "".join(f"{line}\n" for line in lines))

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import DataError, nearest
+from ..errors import DataError
 from ..exact import Problem
 from .fetch import bundled
-from .io import read_table
+from .io import _refuse, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True)
-class World:
+class _World:
     """X sources and Y targets with their names, and the Problem that `exact` solves.
 
     Parameters
@@ -41,7 +41,7 @@ class World:
             return np.log(self.problem.reference) / words
 
 
-def load_world(name: str | PathLike) -> World:
+def load_world(name: str | PathLike) -> _World:
     """Load a bundled world ("teacher"), or a folder of three CSV files.
 
     They are pairs.csv, targets.csv and distortion.csv. A candidate that equals the reference costs 0. For others the
@@ -76,23 +76,18 @@ def load_world(name: str | PathLike) -> World:
         what = f"'{texts[y]:.30}' for '{sources[x]:.30}' ('{texts[z]:.30}')"
         raise DataError(f"no distortion of {what}. Add *,*,*,1.", folder / "distortion.csv")
     r = targets["count"].to_numpy()
-    return World(sources, texts, Problem(joint / joint.sum(), delta, r / r.sum()))
+    return _World(sources, texts, Problem(joint / joint.sum(), delta, r / r.sum()))
 
 
 def _read(path: Path, texts: list[str], number: str) -> pd.DataFrame:
     """Read the columns of one file: distinct texts, and a number ≥ 0."""
-    table = read_table(path, {**dict.fromkeys(texts, str), number: float})[[*texts, number]]
-    bad = table.duplicated(texts) | ~(table[number] >= 0)
-    if bad.any() or not len(table):
-        line = int(bad.to_numpy().argmax()) + 2
-        raise DataError(f"expected distinct rows with a {number} of at least 0.", path, line)
+    columns = {**dict.fromkeys(texts, str), number: float}
+    table = read_table(path, columns, keys=texts)[[*columns]]
+    _refuse(~(table[number] >= 0), f"{number}: expected at least 0", path, table[number])
     return table
 
 
 def _known(table: pd.DataFrame, column: str, known: tuple[str, ...], path: Path) -> None:
     """Raise a DataError for a text that is not among the known ones."""
-    bad = ~table[column].isin(known).to_numpy()
-    if bad.any():
-        text = table[column][bad.argmax()]
-        hint = nearest(text, known)
-        raise DataError(f"unknown {column} '{text:.60}'{hint}.", path, int(bad.argmax()) + 2)
+    said = f"{column}: expected one of {', '.join(known):.60}"
+    _refuse(~table[column].isin(known), said, path, table[column])

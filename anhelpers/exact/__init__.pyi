@@ -9,13 +9,10 @@ from .problem import ExactCurve as ExactCurve
 from .problem import Problem as Problem
 from .problem import Solution as Solution
 from .problem import sampled_oracle as sampled_oracle
-from .solve import Theorem31 as Theorem31
 from .solve import check_theorem as check_theorem
+from .solve import conditional_entropy as conditional_entropy
+from .solve import minimisers as minimisers
+from .solve import perturbed as perturbed
 from .solve import solve as solve
 from .solve import solve_curve as solve_curve
-from .uniqueness import Minimisers as Minimisers
-from .uniqueness import conditional_entropy as conditional_entropy
-from .uniqueness import minimisers as minimisers
-from .uniqueness import own_p_y as own_p_y
-from .uniqueness import perturbed as perturbed
-from .uniqueness import stability as stability
+from .solve import stability as stability

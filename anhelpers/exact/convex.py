@@ -14,8 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import AnhelpersError, need
-from .divergence import Ball, Divergence
-from .linear import best_targets, solve_equal
+from .divergence import Divergence, _Ball
+from .linear import _best_targets, _solve_equal
 from .problem import Problem, Solution
 
 _TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
@@ -28,7 +28,7 @@ _NEVER = 1e8  # cost from which targets with R = 0 are excluded: their share wou
 _UNHEARD = 1e-28  # the D of rounding of the probabilities alone
 
 
-def cone_solver(
+def _cone_solver(
     problem: Problem, divergence: Divergence
 ) -> Callable[[float], tuple[np.ndarray, float, float]]:
     """A function limit -> (mass, β, D) that reuses one compiled cone program; ∞ returns the most natural of the best.
@@ -78,7 +78,7 @@ def cone_solver(
 
 def _equal(problem: Problem, divergence: Divergence) -> np.ndarray:
     apart = np.eye(len(problem.reference)) if divergence.apart is None else divergence.apart
-    return solve_equal(problem, apart)
+    return _solve_equal(problem, apart)
 
 
 def _near(
@@ -147,7 +147,7 @@ def _sums(cells: np.ndarray) -> tuple[sparse.sparray, sparse.sparray]:
 
 def _mass(
     cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray
-) -> tuple[Any, Ball, list]:
+) -> tuple[Any, _Ball, list]:
     """The variable mass f(x, y) of the allowed cells, the ball of D, and the constraints Σ_y f(x, y) = P(x)."""
     said, spoken = _sums(cells)
     mass, there = cp.Variable(said.shape[1], nonneg=True), np.flatnonzero(cells.any(0))
@@ -158,7 +158,7 @@ def _mass(
 def _most_natural_of_the_best(
     cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray
 ) -> np.ndarray:
-    best = cells & best_targets(np.where(cells, problem.cost, np.inf))
+    best = cells & _best_targets(np.where(cells, problem.cost, np.inf))
     # no choice, or no relevant one
     if (best.sum(1) == 1).all() or not (best & (problem.reference > 0)).any():
         return problem.p_x[:, None] * best / best.sum(1, keepdims=True)
@@ -170,7 +170,7 @@ def _most_natural_of_the_best(
     return _cleaned(mass.value, best, problem)
 
 
-def refine(
+def _refine(
     first: Solution, last: Solution, at: Callable[[float], Solution], *, tolerance: float, most: int
 ) -> tuple[list[Solution], float]:
     """(points, gap): add points at the largest gap, until gap <= tolerance or there are `most`.
@@ -235,5 +235,5 @@ def _cleaned(mass: np.ndarray, cells: np.ndarray, problem: Problem) -> np.ndarra
     found = np.zeros(cells.shape)
     found[cells] = np.maximum(mass, 0)
     silent = found.sum(1) == 0  # a source rarer than the solver's tolerance
-    found[silent] = best_targets(np.where(cells, problem.cost, np.inf))[silent]
+    found[silent] = _best_targets(np.where(cells, problem.cost, np.inf))[silent]
     return found / found.sum(1, keepdims=True) * problem.p_x[:, None]

@@ -22,7 +22,7 @@ from ..errors import DataError
 
 
 @dataclass(frozen=True)
-class Polyhedron:
+class _Polyhedron:
     """D(q, r) = min weights·u over u >= 0 with upper_q q + upper_u u <= upper and equal_q q + equal_u u = equal."""
 
     weights: np.ndarray
@@ -35,7 +35,7 @@ class Polyhedron:
 
 
 @dataclass(frozen=True)
-class Ball:
+class _Ball:
     """D(q, r) <= d as `expression` <= bound(d) under `constraints`; `slope` is the derivative of `bound`."""
 
     expression: Any
@@ -83,16 +83,16 @@ class Divergence:
     unit: str
     value: Callable[[np.ndarray, np.ndarray], float] = field(repr=False)
     convex: bool = True
-    polyhedron: Callable[[np.ndarray], Polyhedron] | None = field(default=None, repr=False)
+    polyhedron: Callable[[np.ndarray], _Polyhedron] | None = field(default=None, repr=False)
     ground: Callable[[int], np.ndarray] | None = field(default=None, repr=False)
-    ball: Callable[..., Ball] | None = field(default=None, repr=False)
+    ball: Callable[..., _Ball] | None = field(default=None, repr=False)
     absolute: bool = False
     apart: np.ndarray | None = field(default=None, repr=False)
     near: Near | None = field(default=None, repr=False)
     plain: Callable[[np.ndarray], tuple[Divergence, float]] | None = field(default=None, repr=False)
 
 
-def divergence_of(divergence: str | Divergence) -> Divergence:
+def _divergence_of(divergence: str | Divergence) -> Divergence:
     """A Divergence by its name (one of NAMED), or as given."""
     if not isinstance(divergence, str):
         return divergence
@@ -207,13 +207,13 @@ def _empty(n: int) -> sparse.sparray:
     return sparse.csr_array((0, n))
 
 
-def _total_variation(r: np.ndarray) -> Polyhedron:
+def _total_variation(r: np.ndarray) -> _Polyhedron:
     """u >= q - r, and D = Σ u: both sum to 1, so the excess over r equals the deficit."""
     n, one = len(r), sparse.eye_array(len(r), format="csr")
-    return Polyhedron(np.ones(n), one, -one, r, _empty(n), _empty(n), np.empty(0))
+    return _Polyhedron(np.ones(n), one, -one, r, _empty(n), _empty(n), np.empty(0))
 
 
-def _transport(sized: Callable[[int], np.ndarray], r: np.ndarray) -> Polyhedron:
+def _transport(sized: Callable[[int], np.ndarray], r: np.ndarray) -> _Polyhedron:
     """u(y, y') is moved from y to y': Σ_y' u(y, y') = q(y), Σ_y u(y, y') = r(y')."""
     n = len(r)
     leave = sparse.kron(sparse.eye_array(n), np.ones((1, n)))
@@ -221,15 +221,15 @@ def _transport(sized: Callable[[int], np.ndarray], r: np.ndarray) -> Polyhedron:
     equal_q = sparse.vstack([-sparse.eye_array(n), sparse.csr_array((n, n))])
     equal = np.concatenate([np.zeros(n), r])
     upper, equal_u = (_empty(n), _empty(n * n), np.empty(0)), sparse.vstack([leave, arrive])
-    return Polyhedron(sized(n).ravel(), *upper, equal_q, equal_u, equal)
+    return _Polyhedron(sized(n).ravel(), *upper, equal_q, equal_u, equal)
 
 
-def _critics(values: np.ndarray, r: np.ndarray) -> Polyhedron:
+def _critics(values: np.ndarray, r: np.ndarray) -> _Polyhedron:
     """u_k >= ±(E_q f_k - E_r f_k), and D is their mean."""
     k, one = len(values), sparse.eye_array(len(values))
     both, mean = np.concatenate([values, -values]), values @ r
     upper = sparse.csr_array(both), sparse.vstack([-one, -one]), np.concatenate([mean, -mean])
-    return Polyhedron(np.full(k, 1 / k), *upper, _empty(len(r)), _empty(k), np.empty(0))
+    return _Polyhedron(np.full(k, 1 / k), *upper, _empty(len(r)), _empty(k), np.empty(0))
 
 
 def _curved(half: float, price: float, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -239,28 +239,28 @@ def _curved(half: float, price: float, r: np.ndarray) -> tuple[np.ndarray, np.nd
     return root, np.where(there, 0.0, price)
 
 
-def _kl_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+def _kl_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> _Ball:
     unsaid = r.sum() - r[there].sum()  # each term is q log(q / r) - q + r, which is not negative
-    return Ball(cp.sum(cp.kl_div(q[there], r[there])) + unsaid, [])
+    return _Ball(cp.sum(cp.kl_div(q[there], r[there])) + unsaid, [])
 
 
-def _chi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+def _chi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> _Ball:
     unsaid = r.sum() - r[there].sum()  # (0 - r)² / r
     scaled = cp.multiply(q[there] - r[there], 1 / np.sqrt(r[there]))
-    return Ball(cp.sum_squares(scaled) + unsaid, [])
+    return _Ball(cp.sum_squares(scaled) + unsaid, [])
 
 
-def _js_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+def _js_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> _Ball:
     q, r, unsaid = q[there], r[there], (r.sum() - r[there].sum()) * np.log(2)  # r log(r / (r / 2))
     middle = (q + r) / 2
-    return Ball((cp.sum(cp.kl_div(q, middle)) + cp.sum(cp.kl_div(r, middle)) + unsaid) / 2, [])
+    return _Ball((cp.sum(cp.kl_div(q, middle)) + cp.sum(cp.kl_div(r, middle)) + unsaid) / 2, [])
 
 
-def _mmd_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, root: np.ndarray) -> Ball:
-    return Ball(cp.sum_squares(root @ (q - r)), [])
+def _mmd_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, root: np.ndarray) -> _Ball:
+    return _Ball(cp.sum_squares(root @ (q - r)), [])
 
 
-def _renyi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: float) -> Ball:
+def _renyi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: float) -> _Ball:
     """D <= d where (Σ q^a r^(1-a) - 1) / (a - 1) <= (e^((a-1)d) - 1) / (a - 1): each term is a power cone."""
     there = there[r[there] > 0]
     q, r, t = q[there], r[there], cp.Variable(len(there), nonneg=True)
@@ -275,7 +275,7 @@ def _renyi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: flo
     power = min(order, 1 / order)  # cvxpy needs a number for one triple
     alone = len(r) == 1
     triples = (*(side[0] for side in cone), power) if alone else (*cone, np.full(len(r), power))
-    return Ball((cp.sum(t) - 1) / (order - 1), [cp.constraints.PowCone3D(*triples)], bound, slope)
+    return _Ball((cp.sum(t) - 1) / (order - 1), [cp.constraints.PowCone3D(*triples)], bound, slope)
 
 
 # solver forms of pmf.DIVERGENCES

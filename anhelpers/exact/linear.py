@@ -18,7 +18,7 @@ from scipy.optimize import OptimizeResult, linprog
 
 from ..divergences.pmf import TOLERANCE
 from ..errors import AnhelpersError
-from .divergence import Divergence, Polyhedron
+from .divergence import Divergence, _Polyhedron
 from .problem import SLACK, SUMMED, Problem
 
 _SMALL = (
@@ -29,7 +29,9 @@ _Vertex = tuple[float, float, np.ndarray]
 """D, cost, and (X, Y) mass P(x) Q(y|x)."""
 
 
-def solve_point(problem: Problem, divergence: Divergence, limit: float) -> tuple[np.ndarray, float]:
+def _solve_point(
+    problem: Problem, divergence: Divergence, limit: float
+) -> tuple[np.ndarray, float]:
     """(X, Y) mass and β of the best translator with D <= limit: a linear program by HiGHS, and its multiplier."""
     program = _Program(problem, divergence.polyhedron(problem.reference))  # type: ignore[misc]  # `solve` asks first
     if not np.isfinite(limit):
@@ -37,7 +39,7 @@ def solve_point(problem: Problem, divergence: Divergence, limit: float) -> tuple
     return program.within(limit)
 
 
-def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
+def _solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
     """(X, Y) mass of the best translator with apart @ q = apart @ R, for D = 0; apart is (k, Y)."""
     x, y = problem.cost.shape
     said, spoken = _sums(x, y)
@@ -48,7 +50,7 @@ def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
     return np.maximum(result.x, 0).reshape(x, y)
 
 
-def solve_vertices(problem: Problem, divergence: Divergence) -> list[_Vertex]:
+def _solve_vertices(problem: Problem, divergence: Divergence) -> list[_Vertex]:
     """All vertices of the curve, from the most accurate to the most natural."""
     n = len(problem.reference)
     if divergence.ground is not None:
@@ -77,7 +79,7 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[_Vertex]:
 class _Program:
     """The variables are the mass f(x, y) = P(x) Q(y|x) and the u of the divergence."""
 
-    def __init__(self, problem: Problem, d: Polyhedron) -> None:
+    def __init__(self, problem: Problem, d: _Polyhedron) -> None:
         self.shape = x, y = problem.cost.shape
         self.cost = problem.cost.ravel()
         self.weights = d.weights
@@ -107,7 +109,7 @@ class _Program:
 
     def most_natural_of_the_most_accurate(self) -> _Vertex:
         cost = self.cost.reshape(self.shape)
-        allowed = best_targets(cost).ravel()
+        allowed = _best_targets(cost).ravel()
         objective = np.concatenate([np.zeros(len(self.cost)), self.weights])
         top = np.concatenate([np.where(allowed, np.inf, 0.0), np.full(len(self.weights), np.inf)])
         return self._vertex(self._solve(objective, self.upper, self.upper_to, top))
@@ -152,7 +154,7 @@ class _Transport:
         return self._step(self.problem.cost, beta)
 
     def most_natural_of_the_most_accurate(self) -> _Vertex:
-        return self._step(np.where(best_targets(self.problem.cost), 0.0, np.inf), 1.0)
+        return self._step(np.where(_best_targets(self.problem.cost), 0.0, np.inf), 1.0)
 
     def most_accurate_of_the_most_natural(self) -> _Vertex:
         through = np.where(self.ground == 0, 0.0, np.inf)
@@ -194,7 +196,7 @@ def _sums(x: int, y: int) -> tuple[sparse.sparray, sparse.sparray]:
     return said, sparse.kron(sparse.eye_array(x), np.ones((1, y)))
 
 
-def best_targets(excess: np.ndarray) -> np.ndarray:
+def _best_targets(excess: np.ndarray) -> np.ndarray:
     """(X, Y) bool: the best targets of each source, of `Problem.excess`, ties up to rounding included."""
     least = excess.min(1, keepdims=True)
     return excess <= least * (1 + SUMMED)  # relative, for costs in any unit

@@ -42,7 +42,7 @@ class Problem:
     reference: np.ndarray
 
     def __post_init__(self) -> None:
-        joint = joint_of(self.joint)
+        joint = _joint_of(self.joint)
         reference = checks.pmf("reference", self.reference)
         distortion = np.asarray(self.distortion, dtype=np.float64)
         wanted = (joint.shape[1], len(reference))
@@ -189,7 +189,7 @@ class ExactCurve:
 
     def translator_at(self, naturalness: float) -> np.ndarray:
         """(X, Y) Q(y|x) at this N in (-∞, 0]: the mixture of the two neighbouring vertices."""
-        n = asked(naturalness)
+        n = _asked(naturalness)
         v = int(np.searchsorted(self.naturalness, n))
         if v == 0 or v == len(self.naturalness):
             return self.translators[min(v, len(self.naturalness) - 1)]
@@ -201,15 +201,13 @@ class ExactCurve:
         return vertex_at(self.beta, beta)
 
 
-def joint_of(joint: ArrayLike) -> np.ndarray:
+def _joint_of(joint: ArrayLike) -> np.ndarray:
     """(X, Z) probabilities of sources and references, checked."""
-    joint = np.asarray(joint, dtype=np.float64)
-    if joint.ndim != 2:
-        raise DataError(f"joint must be (sources, references), got shape {joint.shape}.")
+    joint = checks.finite("joint", joint, (None, None))
     return checks.pmf("joint", joint.ravel()).reshape(joint.shape)
 
 
-def asked(naturalness: float) -> float:
+def _asked(naturalness: float) -> float:
     """N in [-∞, 0], checked."""
     n = float(naturalness)
     if not n <= 0:

@@ -1,20 +1,22 @@
-"""A(N) for one N and as a whole curve, and Theorem 3.1 as a check of both."""
+"""A(N) for one N and as a whole curve, Theorem 3.1 as a check of both, and Theorem B.1 on finite spaces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import rel_entr
 
 from .. import checks
 from ..errors import DataError
-from .convex import cone_solver, refine
-from .divergence import Divergence, divergence_of
-from .linear import best_targets, solve_point, solve_vertices
-from .problem import SLACK, ExactCurve, Problem, Solution, asked
+from .convex import _cone_solver, _refine
+from .divergence import Divergence, _divergence_of
+from .linear import _best_targets, _solve_point, _solve_vertices
+from .problem import SLACK, ExactCurve, Problem, Solution, _asked, _joint_of
 
 _FORBIDDEN = 1e12  # cap of excess costs in `Problem.unit`: R has at most 1e-12 of costlier targets
 
@@ -40,10 +42,10 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     >>> solve(world, -0.2).marginal.round(2), round(solve(world, -0.2).accuracy, 2), round(solve(world, 0).accuracy, 2)
     (array([0.4, 0.6]), -0.55, -0.65)
     """
-    divergence, n = divergence_of(divergence), asked(naturalness)
+    divergence, n = _divergence_of(divergence), _asked(naturalness)
     if n == -np.inf and divergence.absolute and not _sayable(problem):
         return _solution(
-            problem, divergence, best_targets(problem.excess).astype(float), 0.0, np.inf
+            problem, divergence, _best_targets(problem.excess).astype(float), 0.0, np.inf
         )
     at = _solver(problem, divergence)
     if divergence.polyhedron is not None:
@@ -69,29 +71,28 @@ def solve_curve(
         Of a smooth curve: the largest `gap` as a share of the curve's range in accuracy, and the largest number of
         points.
     """
-    divergence = divergence_of(divergence)
+    divergence = _divergence_of(divergence)
     if divergence.polyhedron is not None:
         world, plain, spread = _plain_world(problem, divergence)
         vertices = [
             _solution(problem, divergence, mass, np.nan, d * spread)
-            for d, _, mass in solve_vertices(world, plain)
+            for d, _, mass in _solve_vertices(world, plain)
         ]
         return _curve(problem, vertices, exact=True)
-    if not divergence.convex:
-        raise DataError(f"{divergence.label} is not convex in Q. Solve single N.")
     at = _solver(problem, divergence)
     first, last = at(-np.inf), at(0.0)
-    if np.isinf(first.naturalness):
-        raise DataError("the curve begins at N = -∞. Solve single N.")
+    if np.isinf(first.naturalness) or not divergence.convex:
+        why = "is not convex in Q, or begins at N = -∞. Solve single N."
+        raise DataError(f"{divergence.label}: the curve {why}")
     fall, spread = first.accuracy - last.accuracy, _plain_world(problem, divergence)[2]
     if -first.naturalness <= SLACK * spread or fall <= SLACK * problem.unit:
         return _curve(problem, [last], exact=True)
-    points, gap = refine(first, last, at, tolerance=tolerance * fall, most=most)
+    points, gap = _refine(first, last, at, tolerance=tolerance * fall, most=most)
     return _curve(problem, points, exact=False, gap=gap)
 
 
 @dataclass(frozen=True)
-class Theorem31:
+class _Theorem31:
     """Largest violations of Theorem 3.1 on points (N, A), in units of accuracy (0: none).
 
     Parameters
@@ -120,22 +121,124 @@ class Theorem31:
 
 def check_theorem(
     problem: Problem, divergence: str | Divergence, naturalness: np.ndarray
-) -> Theorem31:
+) -> _Theorem31:
     """Check Theorem 3.1 at 3 or more finite N <= 0, solved one by one: a traced curve is concave by construction."""
-    divergence = divergence_of(divergence)
+    divergence = _divergence_of(divergence)
     n = np.unique(checks.finite("naturalness", naturalness))
-    if len(n) < 3:
-        raise DataError(f"got {len(n)} different N, expected at least 3.")
+    checks.whole("number of different N", len(n), 3)
     a = np.array([solve(problem, value, divergence).accuracy for value in n])
     share = (n[1:-1] - n[:-2]) / (n[2:] - n[:-2])
     chord = (1 - share) * a[:-2] + share * a[2:]
     rise, dent = (float(np.maximum(0.0, v).max()) for v in (np.diff(a), chord - a[1:-1]))
-    return Theorem31(len(n), rise, dent, divergence.convex, problem.unit)
+    return _Theorem31(len(n), rise, dent, divergence.convex, problem.unit)
+
+
+def conditional_entropy(joint: ArrayLike) -> float:
+    """H[y | x] of a joint (X, Z) P(x, y), in nats: 0 if and only if every source has one translation.
+
+    >>> round(conditional_entropy([[0.5, 0.0], [0.25, 0.25]]), 4)  # half the time, log 2
+    0.3466
+    """
+    joint = _joint_of(joint)
+    return -float(rel_entr(joint, joint.sum(1, keepdims=True)).sum()) + 0.0  # no term is above 0
+
+
+@dataclass(frozen=True)
+class _Minimisers:
+    """All translators of least expected distortion, and the one closest to R.
+
+    Parameters
+    ----------
+    targets : array
+        (X, Y) bool, the best targets of each source, ties included.
+    translator : array
+        (X, Y) the one of them whose marginal is closest to R.
+    distance : float
+        Total variation between that marginal and R, in [0, 1].
+    """
+
+    targets: np.ndarray
+    translator: np.ndarray
+    distance: float
+
+    @property
+    def unique(self) -> bool:
+        """Whether there is a single most accurate translator, which is then deterministic."""
+        return bool((self.targets.sum(1) == 1).all())
+
+    def preserving(self, tolerance: float = 1e-9) -> bool:
+        """Whether some most accurate translator has the marginal R: Definition B.1 for at least one of them."""
+        return self.distance <= tolerance
+
+
+def minimisers(problem: Problem) -> _Minimisers:
+    """Translators that maximise AN eq. 1 alone, to be tested for Definition B.1.
+
+    >>> minimisers(Problem([[0.5, 0.5]], [[0, 1], [1, 0]], [0.9, 0.1])).distance
+    0.0
+    """
+    best = solve(problem, -np.inf, "tv")
+    distance = 0.0 if best.naturalness > -1e-12 else -best.naturalness
+    return _Minimisers(_best_targets(problem.excess), best.translator, distance)
+
+
+def perturbed(problem: Problem, source: int, share: float, own_reference: bool = True) -> Problem:
+    """The same P(y|x) with one more frequent source: P(x) becomes (1-ε) P(x) + ε 1[x = source].
+
+    The joint moves by at most ε in total variation (Fact 2 in the proof of Theorem B.1).
+
+    Parameters
+    ----------
+    problem : Problem
+        The world.
+    source : int
+        The source.
+    share : float
+        ε in [0, 1).
+    own_reference : bool
+        Whether R follows P(y), as in Theorem B.1, or stays, as in AN §3. True needs references and candidates that are
+        the same texts in the same order.
+    """
+    if not 0 <= share < 1 or not 0 <= source < len(problem.p_x):
+        known = len(problem.p_x) - 1
+        raise DataError(f"got source {source}, share {share}; expected 0 to {known}, [0, 1).")
+    p_x = (1 - share) * problem.p_x
+    p_x[source] += share
+    joint = problem.joint / problem.p_x[:, None] * p_x[:, None]
+    moved = replace(problem, joint=joint)
+    return _own_p_y(moved) if own_reference else moved
+
+
+def _own_p_y(problem: Problem) -> Problem:
+    """The same world with R = P(y)."""
+    checks.same_length(references=problem.p_y, candidates=problem.reference)
+    return replace(problem, reference=problem.p_y)
+
+
+def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -> np.ndarray:
+    """(X, E) distance to R of the nearest most accurate translator if each source is more frequent by each ε.
+
+    A row that leaves 0 shows that Δ is not stably distribution preserving (Definition B.2). If the most accurate
+    translator is not unique, the nearest may stay at 0 for every ε: Theorem B.1 is about all of them.
+
+    Parameters
+    ----------
+    problem, own_reference : Problem, bool
+        As in `perturbed`.
+    shares : array_like
+        (E,) values of ε in [0, 1).
+    """
+    shares = np.atleast_1d(np.asarray(shares, dtype=np.float64))
+
+    def distance(source: int, share: float) -> float:
+        return minimisers(perturbed(problem, source, share, own_reference)).distance
+
+    return np.array([[distance(x, e) for e in shares] for x in range(len(problem.p_x))])
 
 
 def _sayable(problem: Problem) -> bool:
     """Whether some most accurate translator is absolutely continuous with respect to R."""
-    return bool((best_targets(problem.excess) & (problem.reference > 0)).any(1).all())
+    return bool((_best_targets(problem.excess) & (problem.reference > 0)).any(1).all())
 
 
 def _plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Divergence, float]:
@@ -148,7 +251,7 @@ def _plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Div
     world = Problem(problem.p_x[:, None], excess[:, None], problem.reference)
     if divergence.plain is None:
         return world, divergence, 1.0
-    best = best_targets(excess)
+    best = _best_targets(excess)
     said = problem.p_x @ (best / best.sum(1, keepdims=True))
     return world, *divergence.plain((said + problem.reference) / 2)
 
@@ -157,7 +260,7 @@ def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], Solut
     """N -> Solution, by the solver that fits D."""
     world, plain, spread = _plain_world(problem, divergence)
     linear = plain.polyhedron is not None
-    at = partial(solve_point, world, plain) if linear else cone_solver(world, plain)
+    at = partial(_solve_point, world, plain) if linear else _cone_solver(world, plain)
 
     def solution(naturalness: float) -> Solution:
         mass, beta, *d = at(-naturalness / spread)
@@ -173,7 +276,7 @@ def _solution(
 ) -> Solution:
     """The solution of (X, Y) mass P(x) Q(y|x), computed from the translator; D too unless it is given."""
     silent = mass.sum(1) == 0  # a source rarer than the solver's tolerance
-    mass = np.where(silent[:, None], best_targets(problem.excess), mass)
+    mass = np.where(silent[:, None], _best_targets(problem.excess), mass)
     translator = mass / mass.sum(1, keepdims=True)
     q = problem.marginal(translator)
     d = divergence.value(q / q.sum(), problem.reference) if d is None else d

@@ -253,8 +253,7 @@ def rater_critics(
     units = pd.DataFrame(names | {"fluency": scores.values[:, KINDS.index("fluency")]})
     saw = units.groupby("rater")["system"].nunique()
     raters = saw.index[saw == len(scores.systems)]
-    if not len(raters):
-        raise DataError("no rater saw all systems, so none can be a critic of all.")
+    checks.whole("number of raters of every system", len(raters))
     shape = len(raters), len(scores.systems)
     columns = [(k, s) for k in raters for s in range(shape[1])]
     wide = units.pivot(index="segment", columns=["rater", "system"], values="fluency")[columns]
@@ -292,6 +291,4 @@ def rating_human(
         A system.
     """
     people = [name for name in systems if kinds.get(name) == "human"]
-    if not (named or people):
-        raise DataError(f"no rated system is known as human. Name one of {', '.join(systems):.80}.")
-    return checks.one_of(named or people[0], systems, "rated system")
+    return checks.one_of(named or (people or ["human"])[0], systems, "rated system")

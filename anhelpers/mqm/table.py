@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import checks
 from ..bootstrap import bootstrap_means, clusters_of, few_clusters, student
 from ..errors import DataError
 from .scores import KINDS, MqmScores
@@ -167,9 +168,7 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
     """
     if scores.severity is not None:
         raise DataError("the severity of the raters is already removed from these scores.")
-    n = len(scores.raters)
-    if n < 2:
-        raise DataError("got one rater, expected several. A single rater has no relative severity.")
+    n = checks.whole("number of raters", len(scores.raters), 2)
     values, severity, error = scores.values.copy(), np.ones((n, len(KINDS))), np.zeros(len(KINDS))
     for k, kind in enumerate(KINDS):
         if scores.values[:, k].any():
@@ -185,7 +184,7 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
 def _check_separable(scores: MqmScores, y: np.ndarray, kind: str) -> None:
     """Refuse designs in which severities are not identified: the information matrix of raters lacks rank."""
     n, s, g = len(scores.raters), len(scores.systems), len(scores.segments)
-    # segments without a penalty say nothing about severities
+    # segments without a penalty have no information on severities
     marked = np.bincount(scores.segment, y, minlength=g)[scores.segment] > 0
     columns = np.zeros((g, n + s))
     np.add.at(columns, (scores.segment[marked], scores.rater[marked]), 1)
@@ -250,6 +249,6 @@ def _scaled(
             break
     else:
         raise DataError("the severities do not converge: the raters share too few marked segments.")
-    for i in (2, 1):  # once more, so that the sums of systems are met
+    for i in (2, 1):  # again, so that the sums of systems agree
         rescale(i, 0.0)
     return parts[0], parts[1][codes[1]] * parts[2][codes[2]]

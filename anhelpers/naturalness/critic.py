@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import lzma
 import math
+import os
 import re
 import unicodedata
 from collections import Counter
@@ -52,7 +53,7 @@ _LAST = frozenset((".", "!", "?", "...", '"'))
 
 
 @dataclass(frozen=True)
-class Shape:
+class _Shape:
     """Which n-grams a critic reads.
 
     Parameters
@@ -60,7 +61,7 @@ class Shape:
     order : int
         Tokens of the longest n-gram.
     lengths : tuple of int
-        Ascending numbers of letters; the outline of a masked word says how many of them it exceeds.
+        Ascending numbers of letters; the outline of a masked word counts those that it exceeds.
     ending : int
         Last letters in the outline of a masked lower-case word of more than 4 letters.
     """
@@ -83,7 +84,7 @@ def critic_tokens(text: str, language: str) -> list[str]:
 
 
 def ngrams(
-    tokens: Sequence[str], words: frozenset[str], shape: Shape
+    tokens: Sequence[str], words: frozenset[str], shape: _Shape
 ) -> Iterator[tuple[str, range]]:
     """Each n-gram that a critic reads, and the indices of its tokens.
 
@@ -96,7 +97,7 @@ def ngrams(
     words : words that are kept.
 
     >>> kept = frozenset({"das", "er"})
-    >>> [gram for gram, _ in ngrams(["Das", "Rechnen", "lernte", "er"], kept, Shape())][:5]
+    >>> [gram for gram, _ in ngrams(["Das", "Rechnen", "lernte", "er"], kept, _Shape())][:5]
     ['das', 'N', 'x', 'er', '<s> das']
     """
     n = len(tokens)
@@ -113,7 +114,7 @@ def ngrams(
                     yield gram, range(max(i - 1, 0), min(i + k - 1, n))
 
 
-def _masked(token: str, words: frozenset[str], shape: Shape) -> tuple[str, str]:
+def _masked(token: str, words: frozenset[str], shape: _Shape) -> tuple[str, str]:
     """A token bare and with its outline."""
     first = token[0]
     if first.isdigit():
@@ -141,7 +142,7 @@ class Critic:
     language : str
         ISO 639 code of the texts.
     words : words that are not masked, in lower case.
-    shape : Shape
+    shape : _Shape
     table : dict
         n-gram -> (inverse document frequency >= 1, weight in NATS of the vector of length 1).
     intercept : float
@@ -152,7 +153,7 @@ class Critic:
     revision: str
     language: str
     words: frozenset[str] = field(repr=False)
-    shape: Shape
+    shape: _Shape
     table: Mapping[str, tuple[float, float]] = field(repr=False)
     intercept: float
 
@@ -262,7 +263,7 @@ def _find_critic(name: str | Path) -> Path:
 
     Where a folder is named like a language, a str means the language and a Path the folder.
     """
-    folder = checks.local_path(name)
+    folder = Path(os.path.expanduser(name))
     if folder.is_dir() and not isinstance(name, str):
         return folder
     try:
@@ -285,7 +286,7 @@ def load_critic(name: str | Path) -> Critic:
     folder = _find_critic(name)
     try:
         facts = json.loads((folder / FACTS).read_bytes())
-        shape = Shape(**{**facts["shape"], "lengths": tuple(facts["shape"]["lengths"])})
+        shape = _Shape(**{**facts["shape"], "lengths": tuple(facts["shape"]["lengths"])})
         language, intercept = str(facts["language"]), float(facts["intercept"])
         plain = lzma.decompress((folder / TABLE).read_bytes())
         rows = [line.split("\t") for line in plain.decode("utf-8").rstrip("\n").split("\n")[1:]]
@@ -293,10 +294,9 @@ def load_critic(name: str | Path) -> Critic:
         known = [row for row in rows if row[0] == "ngram"]
         table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
         numbers = [intercept, *chain.from_iterable(table.values())]
-        if not all(map(math.isfinite, numbers)):
-            raise ValueError("a number is not finite")
-        if (len(words), len(table), len(known)) != (facts["words"], *[facts["ngrams"]] * 2):
-            raise ValueError("rows are missing")
+        sizes = (facts["words"], facts["ngrams"], facts["ngrams"])
+        if (len(words), len(table), len(known)) != sizes or not np.isfinite(numbers).all():
+            raise ValueError("rows are missing, or a number is not finite")
     except (
         ValueError,
         KeyError,
@@ -317,7 +317,7 @@ def _named(asked: Asked) -> Metric:
     return critic_metric(load_critic(Path(asked.model) if asked.model else asked.lang), asked.lang)
 
 
-# -- how well it tells originals from translations ---------------------------------------------------------------------
+# -- how well it separates originals from translations -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""How rich the vocabulary of a corpus is: measures that tell machine from human translations.
+"""Lexical diversity of a corpus, which differs between machine and human translations.
 
-They are functions of the sequence of all words. Most change with length alone, so compare systems on the same segments.
-Richer is not better by itself: natural is what is near text of the language.
+The measures are functions of the sequence of all words. Most change with length, so compare systems on the same
+segments. A richer vocabulary is not better by itself: compare it with text written in the language.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def mtld(tokens: Tokens, threshold: float = THRESHOLD) -> float:
 def yules_i(tokens: Tokens) -> float:
     """Yule's I: V² / (Σ f² - V) of the frequencies f of V distinct words; it falls with length.
 
-    It is no inverse of `yules_k`: that would be 10⁴ / K = N² / (Σ f² - N). nan where no word is repeated.
+    It is not the inverse of `yules_k`, which would be 10⁴ / K = N² / (Σ f² - N). nan where no word is repeated.
 
     References
     ----------

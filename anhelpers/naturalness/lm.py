@@ -268,12 +268,9 @@ def _bundled_lm(lang: str | None) -> str:
     """
     known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
     name = f"{short_code(lang or 'und')}-small"
-    if name == "und-small":
-        raise DataError(
-            "the language of the texts is unknown. Give the pair by -l (in Python: lp)."
-        )
     if name not in known:
-        raise DataError(f"bundled language model: got '{lang}', expected de or en. Name a model.")
+        hint = "Give the pair (-l, lp) or name a model."
+        raise DataError(f"language of the bundled model: got {lang!r}, expected de or en. {hint}")
     return name
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..checks import one_of
 from ..data.fetch import bundled
-from ..errors import DataError, UnknownName, need
+from ..errors import DataError, need
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
     known = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
     paths: dict[str, Path] = {}
     for name in names or known:
-        path = Path(name) if Path(name).is_file() else known.get(name.removesuffix(".ipynb"))
-        if path is None:
-            raise UnknownName("notebook", name, known)
+        short = name.removesuffix(".ipynb")
+        given = Path(name) if Path(name).is_file() else None
+        path = given or known[one_of(short, known, "notebook")]
         if paths.setdefault(path.stem, path) != path:
             raise DataError(f"same name as {paths[path.stem]}. Run them one at a time.", path)
     return [*paths.values()]

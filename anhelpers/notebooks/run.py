@@ -1,4 +1,4 @@
-"""Execute notebooks by papermill, several at a time, each in a process of its own."""
+"""Execute notebooks by papermill, several at a time, each in its own process."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .. import checks
 from ..classroom.exercises import NOT_YET, RIGHT
 from ..data.io import make_folder, write_atomic
-from ..errors import DataError, UnknownName, need, one_line
+from ..errors import DataError, need, one_line
 from ..progress import say
 from ..provenance import environment, made_by, making
 from .catalog import notebook_paths, parameters_of, parse_value
@@ -47,8 +48,8 @@ def run(
 ) -> list[Outcome]:
     """Execute notebooks, `jobs` at a time; write OUT/NAME.ipynb and OUT/NAME.html of each.
 
-    Prints one line per notebook on stderr. A failed notebook stops neither the others nor replaces older results, and
-    an interrupted run leaves no partial files.
+    Prints one line per notebook on stderr. A failed notebook does not stop the others or replace older results, and an
+    interrupted run leaves no partial files.
 
     Parameters
     ----------
@@ -62,8 +63,7 @@ def run(
     UnknownName : no such notebook, or a parameter that no notebook has. DataError : a value of another type than the
         parameter's default, or `out` is the folder of a notebook.
     """
-    if jobs < 1:
-        raise DataError(f"jobs: got {jobs}, expected 1 or more.")
+    checks.whole("jobs", jobs)
     paths, out = notebook_paths(names), make_folder(out)
     if inside := [path for path in paths if path.parent.resolve() == out.resolve()]:
         raise DataError("results would replace this notebook. Choose another folder.", inside[0])
@@ -115,8 +115,7 @@ def _plan(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Path, dict[st
     takes = {path: parameters_of(path) for path in paths}
     known = {name for names in takes.values() for name in names}
     for name in given:
-        if name not in known:
-            raise UnknownName("parameter", name, known)
+        checks.one_of(name, known, "parameter")
     plan = {path: {name: given[name] for name in given if name in takes[path]} for path in paths}
     for path, values in plan.items():
         for name, value in values.items():

@@ -10,11 +10,9 @@ from .agreement import pair_accuracy as pair_accuracy
 from .agreement import rater_bias as rater_bias
 from .agreement import soft_pairwise_accuracy as soft_pairwise_accuracy
 from .agreement import source_correlations as source_correlations
-from .agreement import tie_threshold as tie_threshold
 from .agreement import within_sources as within_sources
 from .local import FEWEST as FEWEST
 from .local import RELIABLE as RELIABLE
-from .local import claim_halves as claim_halves
 from .local import correlation_gap as correlation_gap
 from .local import correlations as correlations
 from .local import frontier_distance as frontier_distance
@@ -30,7 +28,6 @@ from .paired import by_pair as by_pair
 from .paired import paired_tests as paired_tests
 from .paired import undecided as undecided
 from .paired import with_ranks as with_ranks
-from .ratings import RatedMetrics as RatedMetrics
 from .ratings import fluency_rows as fluency_rows
 from .ratings import fluency_summary as fluency_summary
 from .ratings import metric_against as metric_against
@@ -40,7 +37,6 @@ from .ratings import stored_against as stored_against
 from .scores import Axis as Axis
 from .scores import Plane as Plane
 from .scores import mean_axis as mean_axis
-from .scores import stored_axis as stored_axis
 from .systems import NEAR_COPY as NEAR_COPY
 from .systems import metric_axis as metric_axis
 from .systems import outside_of as outside_of

@@ -32,7 +32,7 @@ from ..mqm import KINDS as MARKS
 from ..mqm import MqmScores
 from ..stats import pearson, spearman
 from .local import correlation_gap, correlations
-from .ratings import RatedMetrics, nan_mean
+from .ratings import _nan_mean, _RatedMetrics
 from .scores import Plane, mean_axis
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def source_correlations(x: ArrayLike, y: ArrayLike, kind: str = "pearson") -> np
     d, e = _pairs(x, y)
     if kind == "kendall":
         d, e = np.sign(d), np.sign(e)
-    known = ~np.isnan(d)
-    d, e = np.where(known, d, 0.0), np.where(known, e, 0.0)
+    known, d, e = ~np.isnan(d), np.nan_to_num(d), np.nan_to_num(e)
     # scaled by the largest, so that no square overflows or vanishes
     d, e = (v / np.maximum(np.abs(v).max(1, initial=0, keepdims=True), 1e-300) for v in (d, e))
     square = (d * d).sum(1) * (e * e).sum(1)
@@ -101,7 +100,7 @@ def pair_accuracy(score: ArrayLike, human: ArrayLike, tie: float = 0.0) -> np.nd
     score, human : (N, k) arrays
         Higher is better; a system with nan is left out on that source.
     tie : float
-        Largest difference of the score that is a tie; see `tie_threshold`.
+        Largest difference of the score that is a tie; see `_tie_threshold`.
 
     Returns
     -------
@@ -122,7 +121,7 @@ def pair_accuracy(score: ArrayLike, human: ArrayLike, tie: float = 0.0) -> np.nd
     return np.where(n >= _FEWEST_PAIRS, right.sum(1) / np.maximum(n, 1), np.nan)
 
 
-def tie_threshold(score: ArrayLike, human: ArrayLike) -> float:
+def _tie_threshold(score: ArrayLike, human: ArrayLike) -> float:
     """Return the smallest threshold of ties that maximises the mean of `pair_accuracy`.
 
     Calibrated on the data that it is used on, it favours each score a little.
@@ -136,7 +135,7 @@ def tie_threshold(score: ArrayLike, human: ArrayLike) -> float:
     -------
     float >= 0, in the unit of the score.
 
-    >>> tie_threshold([[1, 2, 9]], [[0, 0, 1]])
+    >>> _tie_threshold([[1, 2, 9]], [[0, 0, 1]])
     1.0
     """
     d, e = _pairs(score, human)
@@ -146,7 +145,7 @@ def tie_threshold(score: ArrayLike, human: ArrayLike) -> float:
     weight = np.broadcast_to((1 / np.maximum(n, 1))[:, None], d.shape)[known]
     d, e = d[known], e[known]
     if not d.size:
-        raise DataError("no source has 3 systems with both scores.")
+        return 0.0
     size = np.abs(d)
     # gain of calling a pair a tie
     gain = weight * ((e == 0).astype(float) - ((np.sign(d) == np.sign(e)) & (d != 0)))
@@ -160,13 +159,19 @@ def tie_threshold(score: ArrayLike, human: ArrayLike) -> float:
 
 def _pairs(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(N, P) differences of both scores for all pairs of systems; nan if one of the four numbers is missing."""
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if x.ndim != 2 or x.shape != y.shape or np.isinf(x).any() or np.isinf(y).any():
-        raise DataError(f"got scores {x.shape}, {y.shape}, expected finite (sources, systems).")
+    x, y = _both(x, y)
     one, other = np.triu_indices(x.shape[1], 1)
     d, e = x[:, one] - x[:, other], y[:, one] - y[:, other]
     missing = np.isnan(d) | np.isnan(e)
     return np.where(missing, np.nan, d), np.where(missing, np.nan, e)
+
+
+def _both(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Two (N, k) float64 scores, nan where missing."""
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if x.ndim != 2 or x.shape != y.shape or np.isinf(x).any() or np.isinf(y).any():
+        raise DataError(f"got scores {x.shape}, {y.shape}, expected finite (sources, systems).")
+    return x, y
 
 
 def soft_pairwise_accuracy(
@@ -203,30 +208,20 @@ def soft_pairwise_accuracy(
     >>> soft_pairwise_accuracy([[2, 1], [2, 1]], [[1, 3], [1, 1]], ["a", "b"], np.random.default_rng(0)).value
     0.375
     """
-    x, y = (np.asarray(v, dtype=np.float64) for v in (human, metric))
-    if x.ndim != 2 or x.shape != y.shape or x.shape[1] < 2:
-        raise DataError(f"got shapes {x.shape}, {y.shape}, expected (sources, 2 or more systems).")
+    x, y = _both(human, metric)
     checks.same_length(human=x, docs=docs)
     whole = ~(np.isnan(x) | np.isnan(y)).any(1)
-    if not whole.any():
-        raise DataError("no source has both scores of every system. Leave out sparse systems.")
+    if not whole.any() or x.shape[1] < 2:
+        raise DataError("no source has both scores of every system, at least 2 of them.")
     index = np.unique(clusters_of(np.asarray(docs)[whole]), return_inverse=True)[1]
     signs = _swap_signs(int(whole.sum()), rng, n_swaps)
     values = _likeness(_swap_p(x[whole], signs, index), _swap_p(y[whole], signs, index))
     low, high, se, counting = _jackknife(values, index)
-    return Estimate(
-        "soft pairwise accuracy",
-        float(values[0]),
-        low=float(np.clip(low, 0, 1)),
-        high=float(np.clip(high, 0, 1)),
-        se=se,
-        n=x.shape[1] * (x.shape[1] - 1) // 2,
-        of="pairs of systems",
-        n_docs=len(values) - 1,
-        n_effective=counting,
-        left_out=int((~whole).sum()),
-        signature=f"swaps:{len(signs)}",
-    )
+    low, high = np.clip([low, high], 0, 1).tolist()
+    facts: dict = {"se": se, "n": x.shape[1] * (x.shape[1] - 1) // 2, "of": "pairs of systems"}
+    facts |= {"n_docs": len(values) - 1, "n_effective": counting, "left_out": int((~whole).sum())}
+    facts["signature"] = f"swaps:{len(signs)}"
+    return Estimate("soft pairwise accuracy", float(values[0]), low=low, high=high, **facts)
 
 
 def _swap_signs(n: int, rng: np.random.Generator, n_swaps: int = _N_SWAPS) -> np.ndarray:
@@ -338,7 +333,7 @@ def within_sources(
 
 
 def metric_bias(
-    rated: RatedMetrics, rng: np.random.Generator, n_draws: int = 1000, n_noise: int = _N_NOISE
+    rated: _RatedMetrics, rng: np.random.Generator, n_draws: int = 1000, n_noise: int = _N_NOISE
 ) -> pd.DataFrame:
     """Agreement of each metric with human accuracy and with human fluency, by level and statistic.
 
@@ -391,7 +386,7 @@ def _varied(human: _Human) -> np.ndarray:
 def _agreements(human: _Human, score: np.ndarray, kind: str) -> np.ndarray:
     """(N, 2) agreement of a score with both ratings on each source."""
     if kind == _TIES:
-        return np.stack([pair_accuracy(score, one, tie_threshold(score, one)) for one in human], 1)
+        return np.stack([pair_accuracy(score, one, _tie_threshold(score, one)) for one in human], 1)
     both = np.stack([source_correlations(score, one, kind) for one in human], axis=1)
     return np.where(_varied(human)[:, None], both, np.nan)
 
@@ -433,11 +428,8 @@ def _bias_row(
     name: str, what: tuple[str, str], ends: np.ndarray, *, least: float = -1.0
 ) -> dict[str, object]:
     """Row of (3, 3) numbers with low and high: with accuracy, with fluency, and their difference."""
-    columns = {
-        "with_accuracy": (least, 1),
-        "with_fluency": (least, 1),
-        "lean": (least - 1, 1 - least),
-    }
+    both = (least, 1)
+    columns = {"with_accuracy": both, "with_fluency": both, "lean": (least - 1, 1 - least)}
     cells = {
         f"{column}{end}": float(np.clip(value, *bound))
         for (column, bound), three in zip(columns.items(), ends, strict=True)
@@ -481,10 +473,8 @@ def _between(
         one, other = (_likeness(p, _swap_p(score[at], signs, index)) for p in people)
         return np.array([(v[0], *_jackknife(v, index)[:2]) for v in (one, other, one - other)])
 
-    count = _source_counts(rows, docs) | {
-        "left_out": int((~rows).sum()),
-        "n_systems": systems.sum(),
-    }
+    count = _source_counts(rows, docs) | {"left_out": int((~rows).sum())}
+    count["n_systems"] = systems.sum()
     tables = []
     for kind, ends, least in (("pearson", linear, -1.0), (_SOFT, soft, 0.0)):
         told = [_bias_row(name, (BETWEEN, kind), ends(v), least=least) for name, v in known.items()]
@@ -530,7 +520,7 @@ def _chance_between(
     return [np.array(r), np.array([_likeness(_swap_p(one[at], signs), p) for one in human])]
 
 
-def mixture_arc(rated: RatedMetrics, n: int = 41) -> pd.DataFrame:
+def mixture_arc(rated: _RatedMetrics, n: int = 41) -> pd.DataFrame:
     """Agreement of mixtures of the two ratings: the most that a metric between the two can reach.
 
     A mixture is (1 - share) · accuracy + share · fluency, both standardised, within each source or over the means of
@@ -577,18 +567,15 @@ def bias_claim(table: pd.DataFrame, level: str = WITHIN, statistic: str = "pears
         "accuracy than with fluency": rows.metric[rows.lean_low > 0],
         "fluency than with accuracy": rows.metric[rows.lean_high < 0],
     }
-    found = [
-        f"{' and '.join(names)} agree more with {side}"
-        for side, names in sides.items()
-        if len(names)
-    ]
+    said = [(side, " and ".join(names)) for side, names in sides.items()]
+    found = [f"{names} agree more with {side}" for side, names in said if names]
     found = found or ["no metric agrees significantly more with accuracy or with fluency"]
     by = _STATISTICS.get(statistic, statistic)
     return f"{level.capitalize()}, by {by}, {', '.join(found)}"
 
 
 def accuracy_levels(
-    rated: RatedMetrics, rng: np.random.Generator, n_draws: int = 1000
+    rated: _RatedMetrics, rng: np.random.Generator, n_draws: int = 1000
 ) -> pd.DataFrame:
     """Pearson's r of human accuracy and human fluency at each level, with 95 % intervals.
 
@@ -725,7 +712,7 @@ def _against_others(given: dict[str, np.ndarray], kind: str, statistic: str) -> 
         both = []
         for axis in ("accuracy", "fluency"):
             others = np.delete(given[axis], rater, axis=0)
-            both.append(source_correlations(given[kind][rater], nan_mean(others), statistic))
+            both.append(source_correlations(given[kind][rater], _nan_mean(others), statistic))
         found.append(np.where(np.isnan(both).any(0), np.nan, both))
-    mean = nan_mean(np.array(found))
+    mean = _nan_mean(np.array(found))
     return np.column_stack([*mean, mean[0] - mean[1]])

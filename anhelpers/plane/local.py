@@ -127,20 +127,19 @@ def local_correlation(
     )
 
 
-def claim_halves(table: pd.DataFrame, near: int | None = None) -> pd.DataFrame:
+def _claim_halves(table: pd.DataFrame) -> pd.DataFrame:
     """Decide the near and the far half of the claim.
 
     A half is decided if its systems differ by more than their errors (reliability ≥ RELIABLE), r differs from selection
     alone (two-sided p < 0.05: other systems) and its 95 % interval is on the same side of 0 (other documents). It then
-    "holds" on the claimed side and "is false" on the other. There is no far half if it would share systems with the
-    near one; the near half is undecided if it has all systems. `docs/calibration.md` has the rates of false decisions.
+    "holds" on the claimed side and "is false" on the other. Each half has as many systems as the sliding window; if
+    they would share systems, there is no far half. The near half is undecided if it has all systems.
+    `docs/calibration.md` has the rates of false decisions.
 
     Parameters
     ----------
     table : DataFrame
         From `local_correlation`.
-    near : int, optional
-        Number of nearest systems that count as near; default: the width of the sliding window.
 
     Returns
     -------
@@ -149,20 +148,18 @@ def claim_halves(table: pd.DataFrame, near: int | None = None) -> pd.DataFrame:
     seed may decide otherwise.
     """
     sliding, nearest = table[table.window == "sliding"], table[table.window == "nearest"]
-    near, k = int(sliding.n_systems.iloc[0]) if near is None else near, int(nearest.n_systems.max())
-    if not FEWEST <= near <= k:
-        raise DataError(f"near: got {near}, expected {FEWEST} to {k} systems.")
+    near, k = int(sliding.n_systems.iloc[0]), int(nearest.n_systems.max())
     at = {"near": nearest.index[nearest.n_systems == near][0], "far": sliding.index[-1]}
-    if near + sliding.n_systems.iloc[-1] > k:
+    if 2 * near > k:
         del at["far"]
     halves = table.loc[[*at.values()]].set_axis([*at])
     found = zip(*(_judged(row, str(half), k) for half, row in halves.iterrows()), strict=True)
     return halves.assign(**dict(zip(("verdict", "why", "by_seed"), found, strict=True)))
 
 
-def verdict(table: pd.DataFrame, near: int | None = None) -> str:
-    """Say in words what `claim_halves` decides."""
-    halves = claim_halves(table, near)
+def verdict(table: pd.DataFrame) -> str:
+    """Report in words whether the claim holds near the frontier and far from it."""
+    halves = _claim_halves(table)
     told = [_told(row) for _, row in halves.iterrows()]
     if len(told) < 2:
         told.append(f"{table.n_systems.max()} systems are too few to tell near from far")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
+from ..data.human import RATED
 from ..data.schema import CandidateSet, TestSet
-from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric, fitting_metrics

@@ -28,19 +28,8 @@ _SYSTEMS = "systems"
 _FAMILIES = ("control", "copy", "human", "added")
 """Why a system is outside (`Plane.outside`); the first that fits names the family of a pair."""
 _COLUMNS = [
-    "axis",
-    "family",
-    "system_a",
-    "system_b",
-    "difference",
-    "p",
-    "p_holm",
-    "n_swaps",
-    "exact",
-    "n",
-    "n_docs",
-    "resampled",
-    "title",
+    *("axis", "family", "system_a", "system_b", "difference", "p", "p_holm", "n_swaps", "exact"),
+    *("n", "n_docs", "resampled", "title"),
 ]
 _AT_ONCE = 4_000_000  # numbers in a block of draws
 
@@ -84,10 +73,8 @@ def paired_tests(
     pairs, families = _pairs(plane, against)
     names, index = np.unique(plane.clusters, return_inverse=True)
     n_draws = checks.whole("n_draws", n_draws)
-    frames, streams = (
-        [],
-        dict(zip((_SYSTEMS, *_FAMILIES), rng.spawn(1 + len(_FAMILIES)), strict=True)),
-    )
+    names_of = (_SYSTEMS, *_FAMILIES)
+    frames, streams = [], dict(zip(names_of, rng.spawn(len(names_of)), strict=True))
     for name, axis in zip(AXES, plane.axes, strict=True):
         sums = cluster_sums(axis.counts.astype(np.float64), index)
         for family in filter(families.__contains__, (_SYSTEMS, *reversed(_FAMILIES))):
@@ -97,20 +84,14 @@ def paired_tests(
             columns = ["system_a", "system_b", "difference", "p", "n_swaps"]
             systems = [[plane.systems[pair[side]] for pair in some] for side in (0, 1)]
             frame = pd.DataFrame(dict(zip(columns, (*systems, *found), strict=True)))
-            frame = frame.assign(
-                axis=name,
-                family=family,
-                p_holm=holm(frame.p),
-                n=len(plane),
-                n_docs=len(set(plane.docs.tolist())),
-                resampled=plane.unit,
-                title=axis.title,
-            )
-            frames.append(
-                frame.assign(exact=_all_ways(len(names), draws[1]) and axis.level != "stored")[
-                    _COLUMNS
-                ]
-            )
+            exact = _all_ways(len(names), draws[1]) and axis.level != "stored"
+            same = {"axis": name, "family": family, "exact": exact, "title": axis.title}
+            same |= {
+                "n": len(plane),
+                "n_docs": len({*plane.docs.tolist()}),
+                "resampled": plane.unit,
+            }
+            frames.append(frame.assign(p_holm=holm(frame.p), **same)[_COLUMNS])
     return pd.concat(frames or [pd.DataFrame(columns=_COLUMNS)], ignore_index=True)
 
 

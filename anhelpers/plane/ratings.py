@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from ..data.join import Join
+from ..data.ratings import Join
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Metric
 from ..mqm import MqmScores, base_system
 from ..stats import correlation_p
 from .local import correlations
-from .scores import Axis, Plane, mean_axis, stored_axis
+from .scores import Axis, Plane, _stored_axis, mean_axis
 from .systems import metric_axis, plane_of
 from .table import systems_table
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RatedMetrics:
+class _RatedMetrics:
     """Ratings and scores of the same translations, of k systems on N sources; higher is better.
 
     Parameters
@@ -78,7 +78,7 @@ class RatedMetrics:
 
 def rated_metrics(
     test: TestSet, metrics: Sequence[Metric], scores: MqmScores, join: Join
-) -> RatedMetrics:
+) -> _RatedMetrics:
     """Score the rated translations of a test set by metrics.
 
     A reference that a metric compares with is left out for all metrics. A system rated several times, as beside
@@ -100,7 +100,7 @@ def rated_metrics(
 
     def merged(values: np.ndarray) -> np.ndarray:
         """(N, k) mean over the columns of each system."""
-        return np.stack([nan_mean(values[:, own].T) for own in columns], axis=1)
+        return np.stack([_nan_mean(values[:, own].T) for own in columns], axis=1)
 
     axes = {metric.label: metric_axis(part, metric) for metric in metrics}
     twice = [s for s, own in zip(systems, columns, strict=True) if own[1:]]
@@ -109,7 +109,7 @@ def rated_metrics(
         *([f"averaged over repeated ratings: {', '.join(twice)}."] if twice else []),
         *([f"references left out: {', '.join(refs)}."] if refs else []),
     ]
-    rated = RatedMetrics(
+    rated = _RatedMetrics(
         merged(accuracy.values),
         merged(fluency.values),
         {label: merged(axis.values) for label, axis in axes.items()},
@@ -125,7 +125,7 @@ def rated_metrics(
     return replace(rated, notes=tuple(notes))
 
 
-def nan_mean(values: np.ndarray) -> np.ndarray:
+def _nan_mean(values: np.ndarray) -> np.ndarray:
     """Mean over the first axis of the values that are not nan; nan if there are none."""
     n = (~np.isnan(values)).sum(0)
     return np.where(n > 0, np.nansum(values, axis=0) / np.maximum(n, 1), np.nan)
@@ -278,7 +278,7 @@ def stored_against(
     without = [rated for rated, name in join.names.items() if name not in values]
     part, rating = _rated_part(test, scores, join, kind, without)
     column = [values[join.names[system]] for system in part.systems]
-    return plane_of(part, stored_axis(*axis, column, rating.there), rating)
+    return plane_of(part, _stored_axis(*axis, column, rating.there), rating)
 
 
 def _rated_part(

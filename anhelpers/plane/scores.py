@@ -164,7 +164,7 @@ class Plane:
 
     def shared_rows(self) -> np.ndarray:
         """(N,) bool: the segments that `shared` keeps; DataError if there is none."""
-        if not (rows := complete(self.there)).any():
+        if not (rows := _complete(self.there)).any():
             raise DataError("no segment has a score from every system. Leave out sparse systems.")
         return rows
 
@@ -175,8 +175,7 @@ class Plane:
     def resamples(self, rng: np.random.Generator, n_draws: int) -> Resamples:
         """Resamples of the documents; DataError for a single segment."""
         drawn = Resamples(self.clusters, n_draws, rng)
-        if drawn.n_clusters < 2:
-            raise DataError(f"{self.name}: got one segment, expected at least 2 for an interval.")
+        checks.whole(f"{self.name}: number of segments", drawn.n_clusters, 2)
         return drawn
 
     def draws(self, rng: np.random.Generator, n_draws: int = 1000) -> tuple[np.ndarray, Resamples]:
@@ -249,7 +248,7 @@ def mean_axis(
     return Axis(name, title, signature, "segment-mean", counts, there, _mean, bounds)
 
 
-def stored_axis(
+def _stored_axis(
     name: str, title: str, signature: str, values: ArrayLike, there: np.ndarray
 ) -> Axis:
     """Return an axis with one score per system, such as a compressed length.
@@ -269,7 +268,7 @@ def stored_axis(
     )
 
 
-def complete(there: np.ndarray) -> np.ndarray:
+def _complete(there: np.ndarray) -> np.ndarray:
     """(N,) bool: rows of (N, k) that are True for every column that is True anywhere."""
     return there[:, there.any(0)].all(1)
 

@@ -15,7 +15,7 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE, Metric
 from ..scoring import check_needs, scorable, system_scores
-from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
+from .scores import COPY, OF_REFERENCE, Axis, Plane, _complete, _stored_axis, mean_axis
 
 _COMPARED = "compared with the reference"
 _SPARSE = 0.5
@@ -53,7 +53,7 @@ def metric_axis(
     if metric.score_corpus is None:
         raise DataError(f"{metric.name}: no corpus score. Use level segment-mean.")
     if metric.count is None:
-        return stored_axis(metric.name, title, signature, *_whole(test, metric, rows))
+        return _stored_axis(metric.name, title, signature, *_whole(test, metric, rows))
     n, k = len(test), len(test.systems)
     hyps = [text for texts in test.systems.values() for text in texts]
     counts = metric.count(hyps, refs=test.streams, segment=np.tile(np.arange(n), k))
@@ -95,9 +95,9 @@ def system_plane(
             test, (accuracy, naturalness), (level, naturalness_level), shared=shared
         )
     across = metric_axis(test, accuracy, level)
-    up = metric_axis(test, naturalness, naturalness_level, rows=complete(across.there))
+    up = metric_axis(test, naturalness, naturalness_level, rows=_complete(across.there))
     if across.level == "stored":
-        across = metric_axis(test, accuracy, level, rows=complete(up.there))
+        across = metric_axis(test, accuracy, level, rows=_complete(up.there))
     return plane_of(test, across, up, shared=shared)
 
 
@@ -138,7 +138,7 @@ def _given_plane(
         notes.append("Documents are those of the ratings.")
     left_out = [name for name, some in zip(test.systems, known, strict=True) if not some]
     test = replace(test.without(left_out), notes=(*test.notes, *dict.fromkeys(notes)))
-    rows = np.logical_and.reduce([complete(mask[:, known]) for mask in there.values()])
+    rows = np.logical_and.reduce([_complete(mask[:, known]) for mask in there.values()])
     axes = [
         _means(metric, found[i].values[:, known])
         if i in found and level == "segment-mean"
@@ -165,8 +165,7 @@ def plane_of(
     """Combine two axes over the systems of a test set; `shared` as in `system_plane`."""
     shape = len(test), len(test.systems)
     for axis in (accuracy, naturalness):
-        if axis.there.shape != shape:
-            raise DataError(f"{axis.name}: got {axis.there.shape} scores, expected {shape}.")
+        checks.finite(axis.name, axis.there, shape)
     lengths = np.array([len(src) for src in test.srcs], dtype=np.int64)
     plane = Plane(
         test.name,
@@ -243,7 +242,7 @@ def _whole(
     """(k,) corpus scores, higher is better, over the segments with text from all systems; (N, k) these."""
     said = _with_text(test)
     speaks = said.any(0)
-    rows = np.flatnonzero(complete(said) & (True if among is None else among))
+    rows = np.flatnonzero(_complete(said) & (True if among is None else among))
     if not rows.size:
         raise DataError(f"{metric.name}: no segment has text from every system.")
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]

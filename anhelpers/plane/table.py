@@ -195,10 +195,10 @@ def _gaps(
     counting: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """Gaps to the curve on both axes, with Student's interval from the spread of the draws."""
-    if any(axis.level != "segment-mean" for axis in plane.axes):
-        raise DataError("the oracle curve needs both axes at level segment-mean.")
-    if curve.n_segments != len(plane):
-        raise DataError(f"curve: got {curve.n_segments} segments, expected {len(plane)}.")
+    levels = {axis.level for axis in plane.axes}
+    if curve.n_segments != len(plane) or levels != {"segment-mean"}:
+        got = f"{curve.n_segments} segments and axes of level {' and '.join(sorted(levels))}"
+        raise DataError(f"curve: got {got}, expected {len(plane)} and segment-mean.")
     gaps = curve.gaps(*scores)
     most = np.array([[np.subtract(*axis.bounds[::-1])] for axis in plane.axes])
     drawn = np.full_like(draws, np.nan)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ..data.fetch import cache_folder
 from ..errors import DataError
 from ..progress import note_once, progress
-from .cluster import computed
+from .cluster import _computed
 
 STORE = "ANHELPERS_STORE"
 """The environment variable that names the cache file, or is "off"; unset: `cache.sqlite` in the cache folder."""
@@ -112,16 +112,15 @@ def cached(
     last = time.monotonic()
     with progress(len(missing), what or signature, "scores") as step:
         try:
-            for call, scores in computed(compute, calls):
-                unsaved |= zip(call, _shaped(scores, len(call), width), strict=True)
+            for call, scores in _computed(compute, calls):
+                values = np.asarray(scores, np.float64).reshape(len(call), width)
+                unsaved |= zip(call, values, strict=True)
                 step(len(call))
                 if time.monotonic() - last > COMMIT_EVERY:
                     found |= _saved(path, signature, unsaved)
                     last, unsaved = time.monotonic(), {}
         finally:
             found |= _saved(path, signature, unsaved)
-    if left_out := len([x for x in missing if x not in found]):
-        raise DataError(f"{what or signature}: the batches leave out {left_out} inputs.")
     return np.stack([found[x] for x in inputs]) if inputs else np.empty((0, width))
 
 
@@ -151,13 +150,6 @@ def groups(label: Callable[[Input], Hashable]) -> Callable[[list[Input]], Iterat
             yield batch
 
     return batches
-
-
-def _shaped(scores: ArrayLike, n: int, width: int) -> np.ndarray:
-    values = np.asarray(scores, np.float64)
-    if values.shape not in ((n, width), (n,) if width == 1 else ()):
-        raise DataError(f"a scorer returned shape {values.shape}, expected {(n, width)}.")
-    return values.reshape(n, width)
 
 
 @contextmanager

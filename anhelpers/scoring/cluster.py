@@ -46,7 +46,7 @@ def connect(cluster: Any) -> Iterator[Any]:
         _client.reset(token)
 
 
-def computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield (call, result) for every call: in order in this process, or as workers of a cluster finish them.
 
     Parameters

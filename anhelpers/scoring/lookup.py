@@ -23,58 +23,58 @@ if TYPE_CHECKING:
 
 LM, CORPUS, R, GIVEN = "language model", "whole corpus", "R", "scores given to systems"
 
-# As typed ([:MODEL] may follow, :MODEL must) | what it sees beside the text | its maker | its
-# model on the hub | what its score is
+# name as typed ([:MODEL] is optional, :MODEL is not) | inputs besides the text | maker | model on
+# the hub | meaning of the score
 ROWS = {
     "accuracy": """
-chrf | reference | accuracy.surface:named | | runs of up to 6 characters shared with the reference
-chrf++ | reference | accuracy.surface:named | | such runs, and runs of up to 2 words
-bleu | reference | accuracy.surface:named | | runs of up to 4 words shared with the reference
-ter | reference | accuracy.surface:named | | edits that lead to the reference, per 100 of its words
-comet[:MODEL] | source, reference | accuracy.comet:named | Unbabel/wmt22-comet-da | a rating, predicted
-comet-qe:MODEL | source | accuracy.comet:named | | a rating, predicted without reference
-cometkiwi | source | accuracy.comet:named | Unbabel/wmt22-cometkiwi-da | a rating, predicted without reference
-xcomet-xl | source, reference | accuracy.comet:named | Unbabel/XCOMET-XL | COMET with 3.5 billion parameters
-xcomet-xl-qe | source | accuracy.comet:named | Unbabel/XCOMET-XL | XCOMET-XL without reference
-xcomet-xxl | source, reference | accuracy.comet:named | Unbabel/XCOMET-XXL | COMET with 10.7 billion parameters
-xcomet-xxl-qe | source | accuracy.comet:named | Unbabel/XCOMET-XXL | XCOMET-XXL without reference
-metricx23[:MODEL] | reference | accuracy.metricx:named | google/metricx-23-xl-v2p0 | 0 to 25 error points
-metricx23-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-23-qe-xl-v2p0 | 0 to 25 error points
-metricx24[:MODEL] | source, reference | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
-metricx24-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
-metricx:MODEL | source, reference | accuracy.metricx:named | | that of the four which the model's name says
-rated-accuracy[:SET] | source, ratings | data.text_ratings:_named | | what raters of these very texts said
-mqm:FILE | scores given to systems | accuracy.external:named | | points of all errors that experts marked
-mqm-accuracy:FILE | scores given to systems | accuracy.external:named | | points of the errors of accuracy alone
-esa:FILE | scores given to systems | accuracy.external:named | | a rating from 0 to 100, made beside marked errors
-da:FILE | scores given to systems | accuracy.external:named | | a direct assessment
-stored:PLACE#METRIC | scores given to systems | accuracy.external:named | | scores of a metric that somebody stored
-""",
+chrf | reference | accuracy.surface:_named | | F-score of character n-grams up to 6 against the reference
+chrf++ | reference | accuracy.surface:_named | | chrF with word n-grams up to 2
+bleu | reference | accuracy.surface:_named | | precision of word n-grams up to 4, with brevity penalty
+ter | reference | accuracy.surface:_named | | edits per 100 reference words
+comet[:MODEL] | source, reference | accuracy.comet:_named | Unbabel/wmt22-comet-da | predicted rating
+comet-qe:MODEL | source | accuracy.comet:_named | | predicted rating, without reference
+cometkiwi | source | accuracy.comet:_named | Unbabel/wmt22-cometkiwi-da | predicted rating, without reference
+xcomet-xl | source, reference | accuracy.comet:_named | Unbabel/XCOMET-XL | COMET with 3.5 billion parameters
+xcomet-xl-qe | source | accuracy.comet:_named | Unbabel/XCOMET-XL | XCOMET-XL without reference
+xcomet-xxl | source, reference | accuracy.comet:_named | Unbabel/XCOMET-XXL | COMET with 10.7 billion parameters
+xcomet-xxl-qe | source | accuracy.comet:_named | Unbabel/XCOMET-XXL | XCOMET-XXL without reference
+metricx23[:MODEL] | reference | accuracy.metricx:_named | google/metricx-23-xl-v2p0 | 0 to 25 error points
+metricx23-qe[:MODEL] | source | accuracy.metricx:_named | google/metricx-23-qe-xl-v2p0 | 0 to 25 error points
+metricx24[:MODEL] | source, reference | accuracy.metricx:_named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
+metricx24-qe[:MODEL] | source | accuracy.metricx:_named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
+metricx:MODEL | source, reference | accuracy.metricx:_named | | one of these four, by the model's name
+rated-accuracy[:SET] | source, ratings | data.human:_named | | ratings of the same texts
+mqm:FILE | scores given to systems | accuracy.external:_named | | penalty of all marked errors
+mqm-accuracy:FILE | scores given to systems | accuracy.external:_named | | penalty of errors of accuracy only
+esa:FILE | scores given to systems | accuracy.external:_named | | rating from 0 to 100, given with marked errors
+da:FILE | scores given to systems | accuracy.external:_named | | direct assessment
+stored:PLACE#METRIC | scores given to systems | accuracy.external:_named | | stored scores of another metric
+""",  # noqa: E501
     "naturalness": """
-lpp | language model | naturalness.lm:_named_lpp | | log-perplexity: how surprised the model is per token
-bpb | language model | naturalness.lm:_named_bpb | | bits per byte, which compare between models of any tokens
-zip | language model | naturalness.compression:_named_zip | | what the model pays for a text beyond a compressor
-critic+lpp[:FOLDER] | language model | naturalness.critic:_named_combination | | critic and lpp, weighed together
-lpp-distance | language model, R, whole corpus | naturalness.lpp:_named | | how far lpp is from that of R (AN §5.1)
-critic[:FOLDER] | | naturalness.critic:_named | | whether it reads like an original or a translation; bundled for de, en
-compression | | naturalness.compression:_named_compression | | bits per character that a compressor needs
-ttr | whole corpus | naturalness.lexical:_named | | different words per word
-mattr | whole corpus | naturalness.lexical:_named | | different words per word, in a moving window
-mtld | whole corpus | naturalness.lexical:_named | | words in a row before the text repeats itself
-yules_i | whole corpus | naturalness.lexical:_named | | how seldom words recur (Yule's I)
-yules_k | whole corpus | naturalness.lexical:_named | | how often words recur (Yule's K)
-shannon | whole corpus | naturalness.lexical:_named | | how uncertain the next word is by frequency alone
-simpson | whole corpus | naturalness.lexical:_named | | how probable it is that two words differ
-rated-naturalness[:SET] | source, ratings | data.text_ratings:_named | | what raters of these very texts said
-mqm-fluency:FILE | scores given to systems | accuracy.external:named | | points of the errors of fluency alone
+lpp | language model | naturalness.lm:_named_lpp | | log-perplexity in nats per token
+bpb | language model | naturalness.lm:_named_bpb | | bits per byte, comparable between models with different tokens
+zip | language model | naturalness.compression:_named_zip | | code length under the model, less that of a compressor
+critic+lpp[:FOLDER] | language model | naturalness.critic:_named_combination | | logistic combination of critic and lpp
+lpp-distance | language model, R, whole corpus | naturalness.lpp:_named | | distance from the lpp of R (AN §5.1)
+critic[:FOLDER] | | naturalness.critic:_named | | log-odds of original against translation; bundled for de, en
+compression | | naturalness.compression:_named_compression | | bits per character of a compressor
+ttr | whole corpus | naturalness.lexical:_named | | type-token ratio: distinct words per word
+mattr | whole corpus | naturalness.lexical:_named | | type-token ratio in a moving window
+mtld | whole corpus | naturalness.lexical:_named | | mean length of word sequences that keep a given type-token ratio
+yules_i | whole corpus | naturalness.lexical:_named | | Yule's I: higher if words recur less often
+yules_k | whole corpus | naturalness.lexical:_named | | Yule's K: higher if words recur more often
+shannon | whole corpus | naturalness.lexical:_named | | entropy of the word frequencies
+simpson | whole corpus | naturalness.lexical:_named | | probability that two random words differ
+rated-naturalness[:SET] | source, ratings | data.human:_named | | ratings of the same texts
+mqm-fluency:FILE | scores given to systems | accuracy.external:_named | | penalty of errors of fluency only
 """,
 }
 BEHIND = {
     "MODEL": "a folder, a .ckpt file or a hub id[@revision]",
     "FOLDER": "folder of a critic (else the bundled one, for de and en)",
-    "FILE": "ratings of these very systems, or the name of a data set such as mqm/ted-ende",
+    "FILE": "ratings of the same systems, or the name of a data set such as mqm/ted-ende",
     "PLACE": "a folder of WMT25 or mt-metrics-eval, or a table",
-    "METRIC": "what it calls the metric",
+    "METRIC": "name of the metric there",
     "SET": "a folder or JSONL with ratings.tsv (else those of the teaching set)",
 }
 """Meaning of the part after the colon of a name."""
@@ -95,7 +95,7 @@ class _MetricRow:
         Inputs besides the text: "source", "reference", "ratings", LM, "R"; CORPUS if it scores no single text, GIVEN
         if only systems have scores.
     maker : str
-        Module of this package and function, such as "accuracy.surface:named"; it takes an `Asked`.
+        Module of this package and function, such as "accuracy.surface:_named"; it takes an `Asked`.
     hub : str
         The model of the bare name on the hub, or "".
     says : str
@@ -172,10 +172,10 @@ def needs_lm(name: str) -> bool:
     return any(LM in row.sees for row in TABLE if row.fits(name))
 
 
-def grouped(axis: str) -> dict[str, list[str]]:
+def _grouped(axis: str) -> dict[str, list[str]]:
     """The metrics of an axis by their inputs besides the text.
 
-    >>> grouped("accuracy")["source and ratings"]
+    >>> _grouped("accuracy")["source and ratings"]
     ['rated-accuracy[:SET]']
     """
     groups: dict[str, list[str]] = {}
@@ -192,7 +192,7 @@ def listed(axis: str) -> str:
     >>> listed("accuracy")[:27]
     'by reference: chrf, chrf++,'
     """
-    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in grouped(axis).items())
+    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in _grouped(axis).items())
     return "; ".join([typed, *(f"{one}: {what}" for one, what in BEHIND.items() if one in typed)])
 
 

@@ -116,18 +116,18 @@ def _is_static() -> bool:
     return mode == "static" if mode in ("static", "live") else not answerable
 
 
-def unbounded(default: float) -> Any:
+def _unbounded(default: float) -> Any:
     """Synced number that may be infinite, "inf" in JSON."""
     trait = traitlets.Float(default)
     to_json = lambda v, _: "inf" if math.isinf(v) else v  # noqa: E731
     return trait.tag(sync=True, to_json=to_json, from_json=lambda v, _: float(v))
 
 
-class Markup(str):
+class _Markup(str):
     """HTML that is inserted unescaped."""
 
 
-def static_page(
+def _static_page(
     seen: Mapping[str, str], *parts: str, title: str = "", words: Iterable[tuple[str, str]] = ()
 ) -> str:
     """HTML of a title, a picture as from `drawn`, sentences and more HTML, without scripts and styles.
@@ -143,7 +143,7 @@ def static_page(
     return f"{head}<p>{image}</p>{''.join((*said, *parts))}"
 
 
-def plain_table(
+def _plain_table(
     caption: str,
     heads: Sequence[str],
     rows: Iterable[Sequence[str]],
@@ -166,7 +166,7 @@ def plain_table(
     first, other = style.format("th", "left"), style.format("td", align)
 
     def cell(tag: str, text: str, more: str = ' dir="auto"') -> str:
-        shown = text if isinstance(text, Markup) else html.escape(text)
+        shown = text if isinstance(text, _Markup) else html.escape(text)
         return f"<{tag}{more}>{shown}</{tag[:2]}>"
 
     def line(name: str, *texts: str) -> str:

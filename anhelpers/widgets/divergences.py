@@ -23,7 +23,7 @@ from ..charts.lines import plot_bars, plot_divergences, plot_trace
 from ..charts.offline import drawn
 from ..divergences import pmf
 from ..errors import DataError
-from .base import Widget, plain_table, static_page, unbounded
+from .base import Widget, _plain_table, _static_page, _unbounded
 
 _STEPS = 200  # between the ends of a path, at least
 _ORDERS: list[list[Any]] = [[0, "0"], [0.5, "0.5"], [1, "1"], [2, "2"], ["inf", "∞"]]  # of Rényi's
@@ -129,7 +129,7 @@ class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
     noun = "divergence explorer"
     t = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
     path = traitlets.Unicode("").tag(sync=True)
-    order = unbounded(0.5)
+    order = _unbounded(0.5)
 
     @traitlets.validate("path", "order")
     def _valid(self, proposal: Any) -> Any:
@@ -177,10 +177,10 @@ class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
             values = [(path["values"][key][i], data["digits"][key]) for path, i in stops]
             texts = ["∞" if v is None else number(v, digits) if v else "0" for v, digits in values]
             rows.append([_label(data, key), *texts])
-        tables = plain_table("Probabilities", ["", "R", *heads], shares)
-        tables += plain_table("Divergences of Q from R", ["", *heads], rows)
+        tables = _plain_table("Probabilities", ["", "R", *heads], shares)
+        tables += _plain_table("Divergences of Q from R", ["", *heads], rows)
         words = [(f"{path['name']}.", path["text"]) for path in data["paths"] if path["text"]]
-        return static_page(drawn(self.chart), tables, words=words)
+        return _static_page(drawn(self.chart), tables, words=words)
 
 
 def three_routes(

@@ -89,7 +89,6 @@ function render({ model, el }) {
   const left = div("left", ui.chart, ui.readout, ui.place), texts = div("texts"), grid = div("table", table(ui.body, caption));
   const main = div("main", ...(data.show ? [texts, left, grid] : [left]));
   const root = rootOf(data, "beta", "β explorer", ui.judges, ui.tools, ui.bar, main);
-  if (!data.show) root.classList.add("anx-alone");
   if (Object.keys(data.meanings).length) root.append(legendOf(data.meanings));
   el.append(root);
 
@@ -167,8 +166,7 @@ function render({ model, el }) {
     note.replaceChildren(...(tag && !one.meaning ? [labelOf(tag, data.meanings), " · "] : []), whole(a), " · ", whole(n),
       ...(one.meaning ? traded(row, k) : []));
     layMoved(one);
-    cell.classList.remove("anx-a", "anx-b");
-    if (flash) cell.classList.add((one.flip = !one.flip) ? "anx-a" : "anx-b"); // two names, so that it starts anew
+    if (flash && !matchMedia("(prefers-reduced-motion: reduce)").matches) cell.animate([{ background: "var(--flash)" }, {}], 600);
   }
 
   // ---- what another judge changes
@@ -238,7 +236,7 @@ function render({ model, el }) {
     const id = span("note", whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
     const source = make("span", { dir: "auto", ...langOf(data, 0) }, row.src), reference = inTarget("div");
     reference.textContent = row.ref;
-    return { row, text, old, note, was, id, source, reference, gloss: row.gloss ? [glossed(row.gloss)] : [], k: -1, flip: false };
+    return { row, text, old, note, was, id, source, reference, gloss: row.gloss ? [glossed(row.gloss)] : [], k: -1 };
   }
 
   function newRow(row) {

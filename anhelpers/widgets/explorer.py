@@ -24,14 +24,14 @@ from ..charts.curve import plot_curve
 from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, axis_ranges, beta_label, number
 from ..charts.offline import drawn
 from ..data.fetch import bundled
+from ..data.human import RATED
 from ..data.io import read_lines
-from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..estimate import digits_of
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric
 from ..plane import OracleStudy
-from .base import Widget, html_lang, static_page, unbounded
+from .base import Widget, _static_page, _unbounded, html_lang
 
 _ALL = "all"
 _VIEWS = ["one", "table"]
@@ -43,7 +43,7 @@ _LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyph
 
 
 @dataclass(frozen=True)
-class Judged:
+class _Judged:
     """The n candidates of S sources under one accuracy and one naturalness metric.
 
     Parameters
@@ -71,7 +71,7 @@ class Judged:
 
 
 def beta_explorer(
-    curve: OracleCurve | Sequence[Judged],
+    curve: OracleCurve | Sequence[_Judged],
     srcs: Sequence[str],
     refs: Sequence[str],
     texts: Sequence[str],
@@ -88,7 +88,7 @@ def beta_explorer(
     Parameters
     ----------
     curve : OracleCurve or sequence of Judged
-        From `oracle_curve(segment, accuracy, naturalness)`; or several `Judged`, among which the
+        From `oracle_curve(segment, accuracy, naturalness)`; or several `_Judged`, among which the
         page has a choice.
     srcs, refs : (S,) sources and references
     texts : (n,) candidate translations
@@ -99,14 +99,14 @@ def beta_explorer(
         Shown first: all sentences beside the curve, or one sentence beside its candidates.
     **options
         Of a single curve: accuracy, naturalness, systems, names, accuracy_title, naturalness_title,
-        as in `Judged`. tags : (n,) labels. domains : (S,) names; each gets a curve if by_domain
+        as in `_Judged`. tags : (n,) labels. domains : (S,) names; each gets a curve if by_domain
         (True). segments : those whose texts are shipped (all). show : rows a page (6); 0 shows the
         chart alone. glosses : (S,) word-for-word English. meanings : tag → sentence. langs : (source,
         target). title : the claim. size : (width, height) of the plane in pixels.
     """
     checks.one_of(view, _VIEWS, "view")
     if isinstance(curve, OracleCurve):
-        curve = [Judged(curve, **{name: options.pop(name) for name in _ONE if name in options})]
+        curve = [_Judged(curve, **{name: options.pop(name) for name in _ONE if name in options})]
     lines: dict[str, Any] = {"srcs": list(srcs), "refs": list(refs), "texts": list(texts)}
     data, chart = _shaped(curve, segment, beta, **lines, **options)
     first = dict(zip(("accuracy", "naturalness"), curve[0].judges, strict=True))
@@ -145,7 +145,7 @@ def explore(
     return beta_explorer(judged, test.srcs, refs, cands.texts, **given, **options)
 
 
-def _judged(study: OracleStudy, rng: np.random.Generator) -> Judged:
+def _judged(study: OracleStudy, rng: np.random.Generator) -> _Judged:
     """A study as one pair of metrics."""
     labels, names = zip(*map(_named, study.metrics), strict=True)
 
@@ -155,7 +155,7 @@ def _judged(study: OracleStudy, rng: np.random.Generator) -> Judged:
 
     judges = study.metrics[0].name, study.metrics[1].name
     titles = map(_axis_title, study.metrics)
-    return Judged(
+    return _Judged(
         study.curve, study.accuracy, study.naturalness, systems, judges, labels, names, *titles
     )
 
@@ -188,7 +188,7 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
     """
 
     noun = "β explorer"
-    beta = unbounded(1.0)
+    beta = _unbounded(1.0)
     accuracy = traitlets.Unicode().tag(sync=True)
     naturalness = traitlets.Unicode().tag(sync=True)
     domain = traitlets.Unicode(_ALL).tag(sync=True)
@@ -230,11 +230,6 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
         rows = range(len(self.data["rows"]))
         return pd.DataFrame([_choice(self.data, i, self.beta, judged) for i in rows])
 
-    def table(self, betas: Sequence[float] = (0, 1, math.inf)) -> pd.DataFrame:
-        """The first page of rows at some β under the first pair of metrics; columns as `values`."""
-        rows = range(min(self.data["show"], len(self.data["rows"])))
-        return pd.DataFrame([_choice(self.data, i, beta) for i in rows for beta in betas])
-
     def __repr__(self) -> str:
         judges = f"{self.accuracy} × {self.naturalness}, " if len(self._pairs) > 1 else ""
         rows = f"domain {self.domain!r}, {len(self.data['rows'])} segments"
@@ -254,11 +249,11 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
         )
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
         first = data["judged"][0]["choices"][0]
-        return static_page(first, table if body else "", title=data["title"])
+        return _static_page(first, table if body else "", title=data["title"])
 
 
 def _shaped(
-    judged: Sequence[Judged],
+    judged: Sequence[_Judged],
     segment: ArrayLike,
     beta: float,
     *,
@@ -283,9 +278,8 @@ def _shaped(
     segment = checks.segment_ids(segment, len(srcs))
     checks.same_length(texts=texts, tags=tags, segment=segment)
     checks.same_length(srcs=srcs, refs=refs, domains=domains, glosses=glosses)
-    kept = range(len(srcs)) if segments is None else [int(s) for s in segments]
-    if unknown := [s for s in kept if not 0 <= s < len(srcs)]:
-        raise DataError(f"segments: got {unknown[0]}, expected 0 to {len(srcs) - 1}.")
+    wanted = range(len(srcs)) if segments is None else segments
+    kept = [checks.whole("segment", s, 0, len(srcs) - 1) for s in wanted]
     # with all rows on one page there is nothing to choose by domain
     choose = by_domain and not 0 < len(kept) <= show
     clouds = _Clouds(segment, kept)
@@ -317,7 +311,7 @@ def _shaped(
 
 
 def _view(
-    one: Judged, segment: np.ndarray, domains: Sequence[str], beta: float, size: tuple[int, int]
+    one: _Judged, segment: np.ndarray, domains: Sequence[str], beta: float, size: tuple[int, int]
 ) -> tuple[dict, Any]:
     """What the page needs of one pair of metrics besides texts, and the chart of all segments."""
     accuracy, naturalness = (np.asarray(v, dtype=float) for v in (one.accuracy, one.naturalness))
@@ -395,7 +389,7 @@ class _Clouds:
         return self._places[values.tobytes()]
 
 
-def _chain(one: Judged, s: int, digits: list[int], found: dict[tuple[int, int], int]) -> dict:
+def _chain(one: _Judged, s: int, digits: list[int], found: dict[tuple[int, int], int]) -> dict:
     """The hull of a segment: the β from which each translation wins, its place, its scores."""
     low, high = np.searchsorted(one.curve.chain_segment, [s, s + 1])
     chain = one.curve.chain_candidate[low:high].tolist()

@@ -32,7 +32,7 @@ from ..mqm import (
     load_weights,
     score_ratings,
 )
-from .base import Widget, plain_table, static_page
+from .base import Widget, _plain_table, _static_page
 
 if TYPE_CHECKING:
     from ..data.ratings import Ratings
@@ -166,11 +166,13 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         costs = [[name, f"{value:g}"] for name, value in self.weights.items()]
         sides = [[name, side] for name, side in self.categories.items()]
         wide, high = self.data["box"][4:]
-        return static_page(
+        return _static_page(
             drawn(plot_moves(frame, size=(wide, high))),
-            plain_table(points, list(shown), rows, "right"),
-            plain_table("What an error costs, in MQM points.", ["error", "weight"], costs, "right"),
-            plain_table("What each category counts for.", ["category", "counts for"], sides),
+            _plain_table(points, list(shown), rows, "right"),
+            _plain_table(
+                "What an error costs, in MQM points.", ["error", "weight"], costs, "right"
+            ),
+            _plain_table("What each category counts for.", ["category", "counts for"], sides),
             title=self.data["title"],
         )
 

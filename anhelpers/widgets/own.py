@@ -34,7 +34,7 @@ from ..naturalness.critic import (
     score_critic,
 )
 from ..plane import OracleStudy
-from .base import Markup, Widget, html_lang, plain_table, static_page, unbounded
+from .base import Widget, _Markup, _plain_table, _static_page, _unbounded, html_lang
 
 _HEADROOM, _MARGIN = 0.2, 0.12  # beyond the candidates, as shares of their width on an axis
 _Points = list[tuple[str, str, float, float]]  # (tag, text, accuracy, naturalness)
@@ -115,7 +115,7 @@ class _OwnTranslation(Widget, files="chrf.js critic.js own.js own.css"):
     text = traitlets.Unicode("").tag(sync=True)
     segment = traitlets.Int(0).tag(sync=True)
     kept: Any = traitlets.List().tag(sync=True)
-    beta = unbounded(3.0)
+    beta = _unbounded(3.0)
 
     @traitlets.validate("beta")
     def _valid_beta(self, proposal: Any) -> Any:
@@ -130,10 +130,10 @@ class _OwnTranslation(Widget, files="chrf.js critic.js own.js own.css"):
         return f"OwnTranslation({shown}, {beta_label(self.beta)}; {len(self.kept)} sentences kept)"
 
     def static_html(self) -> str:
-        parts = Markup("".join(map(_printed, self.data["segments"])))
+        parts = _Markup("".join(map(_printed, self.data["segments"])))
         said = "The candidates of the first source; the line joins those that are best at some β."
         title = self.data["title"] or "Write your own translation"
-        return static_page(drawn(self.chart), parts, title=title, words=[("", said)])
+        return _static_page(drawn(self.chart), parts, title=title, words=[("", said)])
 
 
 def _shipped(critic: Critic) -> dict[str, Any]:
@@ -220,4 +220,4 @@ def _printed(segment: dict[str, Any]) -> str:
         scores = number(chrf[k], 1), number(nats[k], 2)
         rows.append((beta_label(start), segment["tags"][k], *scores, segment["texts"][k]))
     caption = f"Source {segment['id']}: {segment['src']} What the oracle takes:"
-    return plain_table(caption, ("from", "candidate", "chrF", "critic", "translation"), rows)
+    return _plain_table(caption, ("from", "candidate", "chrF", "critic", "translation"), rows)

@@ -19,7 +19,7 @@ from ..charts.frame import number
 from ..charts.offline import drawn
 from ..errors import DataError
 from ..estimate import digits_of
-from .base import Markup, Widget, html_lang, plain_table, static_page
+from .base import Widget, _Markup, _plain_table, _static_page, html_lang
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
@@ -127,7 +127,7 @@ class _TradeoffExplorer(Widget, files="tradeoff.js tradeoff.css"):
         at = dict.fromkeys([low, (low + high) / 2, high])
         note = "<p>Rows: Q(y|x). Bold: the most probable target of a source.</p>"
         tables = (_static_table(self.data, n) for n in at)
-        return static_page(self.data, *tables, note, title=self.data["title"])
+        return _static_page(self.data, *tables, note, title=self.data["title"])
 
 
 def _between_ends(value: float, naturalness: Any) -> float:
@@ -167,7 +167,7 @@ def _static_table(data: dict, naturalness: float) -> str:
     accuracy, q = _mixture(data, naturalness)
     (a_digits, n_digits), (a_name, n_name) = data["digits"], data["names"]
     said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
-    others = [Markup(f"<i>{_OTHERS} ({data['others']})</i>")] if data["others"] else []
+    others = [_Markup(f"<i>{_OTHERS} ({data['others']})</i>")] if data["others"] else []
     rows = [
         [source, _percent(p), *_cells(row, len(data["targets"]))]
         for source, p, row in zip(data["sources"], data["p"], q, strict=True)
@@ -179,7 +179,7 @@ def _static_table(data: dict, naturalness: float) -> str:
         ["difference, points", "", *map(_signed, marginal - r)],
     ]
     heads = ["source", "P(x)", *data["targets"], *others]
-    return plain_table(said, heads, rows, "right", foot=foot)
+    return _plain_table(said, heads, rows, "right", foot=foot)
 
 
 def _cells(row: np.ndarray, named: int) -> list[str]:
@@ -187,7 +187,7 @@ def _cells(row: np.ndarray, named: int) -> list[str]:
     best = max(row[:named].max() - 1e-6, 5e-7)
     cells = [_percent(v) for v in row]
     return [
-        Markup(f"<b>{html.escape(text)}</b>") if k < named and row[k] >= best else text
+        _Markup(f"<b>{html.escape(text)}</b>") if k < named and row[k] >= best else text
         for k, text in enumerate(cells)
     ]
 

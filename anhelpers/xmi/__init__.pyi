@@ -12,7 +12,6 @@ from .measure import sentence_cross_entropy as sentence_cross_entropy
 from .measure import xmi as xmi
 from .measure import xmi_difference as xmi_difference
 from .measure import xmi_table as xmi_table
-from .models import ModelXmi as ModelXmi
 from .models import load_q_lm as load_q_lm
 from .models import xmi_from_models as xmi_from_models
 from .published import FEATURE_NAMES as FEATURE_NAMES
@@ -25,7 +24,6 @@ from .published import recomputed_bleu as recomputed_bleu
 from .published import sides as sides
 from .published import token_gap as token_gap
 from .toy import ToyPair as ToyPair
-from .toy import gap_rows as gap_rows
 from .toy import model_gap as model_gap
 from .toy import toy_candidates as toy_candidates
 from .toy import toy_pair as toy_pair

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CorpusFeatures:
+class _CorpusFeatures:
     """The five corpus features of one direction.
 
     Parameters
@@ -51,7 +51,7 @@ class CorpusFeatures:
     n: int
 
 
-def corpus_features(src: Sequence[str], trg: Sequence[str]) -> CorpusFeatures:
+def corpus_features(src: Sequence[str], trg: Sequence[str]) -> _CorpusFeatures:
     """Type-token ratios of two languages, their distance, shared words and ratio of lengths.
 
     Parameters
@@ -67,13 +67,14 @@ def corpus_features(src: Sequence[str], trg: Sequence[str]) -> CorpusFeatures:
     ----------
     Lin et al. 2019, Choosing Transfer Languages for Cross-Lingual Learning, ACL.
 
-    >>> corpus_features(["a b a"], ["a c"])
-    CorpusFeatures(src_ttr=0.66..., trg_ttr=1.0, ttr_distance=0.11..., word_overlap=0.25, token_ratio=1.5, n=1)
+    >>> found = corpus_features(["a b a"], ["a c"])
+    >>> found.src_ttr, found.trg_ttr, found.word_overlap, found.token_ratio
+    (0.66..., 1.0, 0.25, 1.5)
     """
     src_tokens, trg_tokens = _tokens(src, "src"), _tokens(trg, "trg")
     src_types, trg_types = set(src_tokens), set(trg_tokens)
     src_ttr, trg_ttr = len(src_types) / len(src_tokens), len(trg_types) / len(trg_tokens)
-    return CorpusFeatures(
+    return _CorpusFeatures(
         src_ttr=src_ttr,
         trg_ttr=trg_ttr,
         ttr_distance=float(ttr_distance(src_ttr, trg_ttr)),
@@ -222,6 +223,5 @@ def metric_correlations(table: pd.DataFrame) -> pd.DataFrame:
 def _tokens(texts: Sequence[str], name: str) -> list[str]:
     """All tokens of some texts, at least one."""
     tokens = [token for text in checks.texts(name, texts) for token in text.split()]
-    if not tokens:
-        raise DataError(f"{name}: got no token in {len(texts)} sentences, expected at least one.")
+    checks.whole(f"number of tokens of {name}", len(tokens))
     return tokens

@@ -23,7 +23,7 @@ from .measure import Xmi, _same_tokens, characters, per_character, xmi
 
 
 @dataclass(frozen=True)
-class ModelXmi:
+class _ModelXmi:
     """XMI of N sentence pairs under two models, and their scores.
 
     Parameters
@@ -50,7 +50,7 @@ def xmi_from_models(
     n_draws: int = 1000,
     per_char: bool = False,
     count: str = "all",
-) -> ModelXmi:
+) -> _ModelXmi:
     """XMI(S → T) = H_LM(T) - H_MT(T | S) of sentence pairs, in bits per sentence or character.
 
     Parameters
@@ -98,7 +98,7 @@ def xmi_from_models(
         name: replace(one, signature=f"{one.signature}; {mt.signature()}; {signature}")
         for name, one in zip(("h_lm", "h_mt", "xmi"), found.bits, strict=True)
     }
-    return ModelXmi(replace(found, **signed), given.total, alone.total)
+    return _ModelXmi(replace(found, **signed), given.total, alone.total)
 
 
 def load_q_lm(

@@ -279,7 +279,8 @@ def _results(folder: str | PathLike | None) -> Path:
 def _bundled(name: str, numbers: tuple[str, ...]) -> pd.DataFrame:
     """A table of the package: direction, src, trg and numbers."""
     texts = dict.fromkeys(("direction", "src", "trg"), str)
-    return read_table(bundled(name), texts | dict.fromkeys(numbers, float))
+    table = read_table(bundled(name), texts | dict.fromkeys(numbers, float))
+    return table.reset_index(drop=True)
 
 
 def _tokens() -> pd.DataFrame:
@@ -296,9 +297,7 @@ def _with_ends(table: pd.DataFrame) -> pd.DataFrame:
 def _values(path: Path, by: str) -> pd.Series:
     """The values of a file by language or direction."""
     keys = ["src", "tgt"] if by == "direction" else ["lang"]
-    table = read_table(path, dict.fromkeys(keys, str) | {"value": float})
-    if (twice := table.duplicated(keys)).any():
-        raise DataError("this row is repeated.", path, int(twice.argmax()) + 2)
+    table = read_table(path, dict.fromkeys(keys, str) | {"value": float}, keys=keys)
     return table.set_index(table[keys].agg("-".join, axis=1)).value
 
 

@@ -394,7 +394,7 @@ def _translated(pair: ToyPair, srcs: Sequence[str], rng: np.random.Generator) ->
 
 
 @dataclass(frozen=True)
-class Gap:
+class _Gap:
     """XMI - MI = (H_LM - H(T)) - (H_MT - H(T | S)), estimated in two ways, in bits per sentence.
 
     The first way subtracts the closed form from the mean surprisal. The second is the mean of
@@ -427,6 +427,33 @@ class Gap:
     mt_kl: Estimate
     both_kl: Estimate
 
+    def rows(self) -> pd.DataFrame:
+        """Tabulate H_LM beside H(T), H_MT beside H(T | S) and XMI beside MI.
+
+        Returns
+        -------
+        pair, quantity, truth, estimate, low, high, excess_mean (estimate - truth), excess with
+        excess_low and excess_high (as a divergence), unit, n.
+        """
+        import pandas as pd
+
+        f = self.found
+        rows = [
+            ("H(T)", self.h_trg, f.h_lm, self.lm, self.lm_kl),
+            ("H(T|S)", self.h_trg_given_src, f.h_mt, self.mt, self.mt_kl),
+            ("MI", self.mi, f.xmi, self.both, self.both_kl),
+        ]
+        columns = (
+            "quantity truth estimate low high excess_mean excess excess_low excess_high unit n"
+        )
+        table = [
+            (name, truth, e.value, *e.interval, mean.value, kl.value, *kl.interval, e.unit, e.n)
+            for name, truth, e, mean, kl in rows
+        ]
+        frame = pd.DataFrame(table, columns=columns.split())
+        frame.insert(0, "pair", self.name)
+        return frame
+
 
 def model_gap(
     pair: ToyPair,
@@ -436,7 +463,7 @@ def model_gap(
     *,
     rng: np.random.Generator,
     n_draws: int = 1000,
-) -> Gap:
+) -> _Gap:
     """Excess of two models over the truth on sentences of a toy pair, and its effect on XMI.
 
     Parameters
@@ -464,9 +491,6 @@ def model_gap(
     mt, lm = (_in_bits(name, s, "nats") for name, s in zip(("mt", "lm"), scores, strict=True))
     true_mt = -UNITS["nats"] * pair.logprob_trg_given_src(srcs, trgs)
     true_lm = -UNITS["nats"] * pair.logprob_trg(trgs)
-    if (never := np.flatnonzero(np.isinf(true_mt))).size:
-        message = f"this sentence has probability 0 in '{pair.name}'."
-        raise DataError(message, "trgs", int(never[0]) + 1)
     first = [lm - pair.h_trg, mt - pair.h_trg_given_src]
     second = [lm - true_lm, mt - true_mt]
     columns = np.stack([*first, first[0] - first[1], *second, second[0] - second[1]], axis=1)
@@ -474,30 +498,4 @@ def model_gap(
     means = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
     names = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI") * 2
     six = _bits(names, means, f"{n_draws} resamples of {len(columns)} sentences")
-    return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *six)
-
-
-def gap_rows(found: Gap) -> pd.DataFrame:
-    """Tabulate H_LM beside H(T), H_MT beside H(T | S) and XMI beside MI.
-
-    Returns
-    -------
-    pair, quantity, truth, estimate, low, high, excess_mean (estimate - truth), excess with
-    excess_low and excess_high (as a divergence), unit, n.
-    """
-    import pandas as pd
-
-    f = found.found
-    rows = [
-        ("H(T)", found.h_trg, f.h_lm, found.lm, found.lm_kl),
-        ("H(T|S)", found.h_trg_given_src, f.h_mt, found.mt, found.mt_kl),
-        ("MI", found.mi, f.xmi, found.both, found.both_kl),
-    ]
-    columns = "quantity truth estimate low high excess_mean excess excess_low excess_high unit n"
-    table = [
-        (name, truth, est.value, *est.interval, mean.value, kl.value, *kl.interval, est.unit, est.n)
-        for name, truth, est, mean, kl in rows
-    ]
-    frame = pd.DataFrame(table, columns=columns.split())
-    frame.insert(0, "pair", found.name)
-    return frame
+    return _Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *six)

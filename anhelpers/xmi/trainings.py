@@ -19,7 +19,7 @@ from .. import checks
 from ..bootstrap import student
 from ..data.io import read_table
 from ..data.sets import bundled
-from ..errors import DataError, need
+from ..errors import need
 from ..estimate import Estimate
 from ..naturalness.lm import LanguageModel, language_model
 from ..progress import progress
@@ -63,9 +63,8 @@ def read_trainings(path: str | PathLike | None = None) -> pd.DataFrame:
     DataError with file and line: a missing column, a malformed number; DataError for a training that is listed twice.
     """
     path = bundled("xmi_trainings.csv") if path is None else path
-    table = read_table(path, _RECIPE | {"seed": int} | dict.fromkeys(_BITS, float))
-    if (twice := table.duplicated([*_RECIPE, "seed"])).any():
-        raise DataError("this training is listed twice.", path, int(twice.argmax()) + 2)
+    kinds = _RECIPE | {"seed": int} | dict.fromkeys(_BITS, float)
+    table = read_table(path, kinds, keys=[*_RECIPE, "seed"]).reset_index(drop=True)
     table["xmi"], table["xmi_back"] = table.h_lm - table.h_mt, table.h_lm_back - table.h_mt_back
     return table.assign(difference=table.xmi - table.xmi_back)
 
@@ -168,8 +167,7 @@ def training_spread(values: ArrayLike, *, name: str = "spread", unit: str = SENT
 def _trainings(values: ArrayLike) -> np.ndarray:
     """(K,) finite numbers of at least 2 trainings."""
     each = checks.finite("values", values)
-    if len(each) < 2:
-        raise DataError("got 1 training, expected 2 or more.")
+    checks.whole("number of trainings", len(each), 2)
     return each
 
 

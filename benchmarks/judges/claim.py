@@ -135,7 +135,7 @@ def compared(chosen: ClaimSet) -> Iterator[tuple[str, str, Plane | OracleStudy]]
                 axis = planes.metric_axis(test, judge)
                 column = [values.get(system, np.nan) for system in test.systems]
                 there = axis.there & ~np.isnan(column)
-                stored = planes.stored_axis(str(name), str(name), "stored", column, there)
+                stored = planes._stored_axis(str(name), str(name), "stored", column, there)
                 yield f"{name} †", judge.name, planes.plane_of(test, stored, axis)
 
 
@@ -157,7 +157,7 @@ def rows_of(chosen: ClaimSet) -> pd.DataFrame:
             plane, np.random.default_rng(SEED), curve=curve, n_draws=N_DRAWS
         )
         of = table[table.window == "nearest"].iloc[-1].n_systems
-        halves = planes.claim_halves(table).rename_axis("half").reset_index()
+        halves = planes._claim_halves(table).rename_axis("half").reset_index()
         found.append(halves.assign(data=chosen.data, accuracy=accuracy, judge=judge, of=of))
     rows = pd.concat(found, ignore_index=True).rename(columns=NAMES)
     rows["docs"] = rows.docs.where(rows.docs < rows.segments, "")

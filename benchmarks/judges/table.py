@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 import anhelpers as an
-from anhelpers.data.sets import minimal_pairs, ratings_file
-from anhelpers.data.text_ratings import (
+from anhelpers.data.human import (
     RATED,
     load_ratings,
     rated_metric,
     rated_name,
     ratings_beside,
 )
+from anhelpers.data.sets import _minimal_pairs, ratings_file
 from anhelpers.estimate import Estimate
 from anhelpers.plane import metric_against, within_sources
 from anhelpers.scoring import score_all
@@ -127,8 +127,8 @@ def _tags(of: Judged) -> Answers:
             yield judge, f"{first} > {second}", share
 
 
-def _minimal_pairs(of: Judged) -> Answers:
-    if pairs := minimal_pairs(of.data):
+def _own_pairs(of: Judged) -> Answers:
+    if pairs := _minimal_pairs(of.data):
         _, good, bad = zip(*pairs, strict=True)
         for judge, metric in of.metrics.items():
             if judge != PEOPLE:  # ratings are of candidates only
@@ -178,7 +178,7 @@ def _mqm(of: Judged) -> Answers:
 
 ANSWERS = {
     "tags": _tags,
-    "minimal pairs": _minimal_pairs,
+    "minimal pairs": _own_pairs,
     "people": _people,
     "tradeoff": _tradeoff,
     "mqm": _mqm,

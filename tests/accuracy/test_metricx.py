@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from anhelpers.accuracy import metricx
-from anhelpers.accuracy.metricx import VARIANTS, load_metricx, metricx_metric, metricx_scores
+from anhelpers.accuracy.metricx import _inputs, _load_metricx, metricx_metric, metricx_scores
 from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.scoring import system_rows
@@ -148,7 +148,7 @@ def _loaded(folder):
 def read(variant, row):
     """Of source, hypothesis and reference, what a variant reads."""
     return tuple(
-        dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in VARIANTS[variant].reads
+        dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in _inputs(variant)
     )
 
 
@@ -157,13 +157,13 @@ def read(variant, row):
     ("variant", "tied"), [*((variant, False) for variant in WRITTEN), ("metricx24", True)]
 )
 def test_scores_are_the_definitions(tiny, variant, tied):
-    metricx = load_metricx(tiny(tied), variant, device="cpu")
+    metricx = _load_metricx(tiny(tied), variant, device="cpu")
 
     @given(
         st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=6),
         st.sampled_from([1, 50, None]),
     )
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=5, deadline=None)
     def check(rows, budget):
         ours = metricx_scores(metricx, [read(variant, row) for row in rows], budget)[:, 0]
         theirs = [defined(tiny(tied), variant, *row) for row in rows]
@@ -174,7 +174,7 @@ def test_scores_are_the_definitions(tiny, variant, tied):
 
 @pytest.mark.verifies("MetricX", by="property")
 def test_scores_tell_texts_apart_and_are_clipped_at_both_ends(tiny):
-    metricx = load_metricx(tiny(), device="cpu")
+    metricx = _load_metricx(tiny(), device="cpu")
     scores = metricx_scores(metricx, ROWS)[:, 0]
     assert (scores.min(), scores.max()) == (0, 25)
     assert np.unique(scores.round(3)).size > 30
@@ -182,7 +182,7 @@ def test_scores_tell_texts_apart_and_are_clipped_at_both_ends(tiny):
 
 @pytest.mark.parametrize(("variant", "longest"), [("metricx23", 1024), ("metricx24-qe", 1536)])
 def test_a_long_input_loses_its_end_and_is_counted(tiny, variant, longest):
-    metricx = load_metricx(tiny(), variant, device="cpu")
+    metricx = _load_metricx(tiny(), variant, device="cpu")
 
     def tokens(n):
         return len(metricx.tokenizer(WRITTEN[variant]("x" * n, "x" * n, "alt"))["input_ids"])
@@ -205,7 +205,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
         f"{side}.embed_tokens.weight": model.shared.weight for side in ("encoder", "decoder")
     }
     torch.save(state, folder / "pytorch_model.bin")
-    metricx = load_metricx(folder, device="cpu")
+    metricx = _load_metricx(folder, device="cpu")
     assert (metricx.variant, metricx.name) == ("metricx23-qe", "metricx-23-qe-tiny")
     ours = metricx_scores(metricx, [("Das Haus", "The dog")])[0, 0]
     assert ours == pytest.approx(
@@ -217,7 +217,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
         AnhelpersError,
         match=r"lm_head\.weight",
     ):
-        load_metricx(folder)
+        _load_metricx(folder)
 
 
 def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys):
@@ -252,18 +252,16 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
         for row in zip(srcs, hyps, r, strict=True)
     ]
     assert rows.value[0] == pytest.approx(np.mean(wanted), rel=0, abs=ROUNDING)
-    assert "1 of 2 hypotheses are blank: scored as any text." in capsys.readouterr().err
+    assert "scored 1 blank hypotheses as any text." in capsys.readouterr().err
     quality = metricx_metric(tiny(), variant="metricx24-qe", device="cpu")
     assert (quality.needs, quality.label) == (("srcs",), "MetricX 24-tiny without reference")
-    with pytest.raises(
-        DataError, match="without reference reads the source of each segment, and there is none"
-    ):
+    with pytest.raises(DataError, match="got no sources"):
         quality.score_segments(["a"])
 
 
 def test_bfloat16_is_said_and_near(tiny):
     half, full = (
-        load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")
+        _load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")
     )
     assert "|dtype:bfloat16|" in metricx_metric(tiny(), device="cpu", dtype="bfloat16").signature
     apart = np.abs(metricx_scores(half, ROWS)[:, 0] - metricx_scores(full, ROWS)[:, 0])
@@ -271,50 +269,29 @@ def test_bfloat16_is_said_and_near(tiny):
 
 
 def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
-    with pytest.raises(
-        DataError,
-        match=r"is no MetricX: it is a xlm-roberta with \d+ tokens, and MetricX is an mt5 with ",
-    ):
-        load_metricx(encoder, "metricx24")
-    with pytest.raises(
-        DataError,
-        match="'encoder' does not say which MetricX it is; write metricx23:, metricx23-qe:, ",
-    ):
-        load_metricx(encoder)
+    with pytest.raises(DataError, match="got xlm-roberta with"):
+        _load_metricx(encoder, "metricx24")
+    with pytest.raises(UnknownName, match="unknown variant of MetricX 'encoder'"):
+        _load_metricx(encoder)
     with pytest.raises(UnknownName, match="unknown variant of MetricX 'metricx25'"):
-        load_metricx(tiny(), "metricx25")
+        _load_metricx(tiny(), "metricx25")
     with pytest.raises(UnknownName, match="unknown dtype 'float16'"):
-        load_metricx(tiny(), dtype="float16")
+        _load_metricx(tiny(), dtype="float16")
     with pytest.raises(
         AnhelpersError,
         match=r"^google/metricx-24-hybrid-xl-v2p6: ",
     ):
-        load_metricx("google/metricx-24-hybrid-xl-v2p6")
+        _load_metricx("google/metricx-24-hybrid-xl-v2p6")
     with pytest.raises(AnhelpersError, match=r"config\.json"):
-        load_metricx(tmp_path, "metricx24")
+        _load_metricx(tmp_path, "metricx24")
     bare = tmp_path / "bare"
     shutil.copytree(tiny(), bare)
     (bare / "tokenizer.json").unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(metricx, "TOKENIZER", tiny())
-        assert f"|tok:{tiny().name}@unknown|" in load_metricx(bare, "metricx24").signature
+        patch.setattr(metricx, "_TOKENIZER", tiny())
+        assert f"|tok:{tiny().name}@unknown|" in _load_metricx(bare, "metricx24").signature
     with pytest.raises(
         AnhelpersError,
         match=r"^google/mt5-xl: ",
     ):
-        load_metricx(bare, "metricx24")
-
-
-@pytest.mark.parametrize(
-    ("name", "variant"),
-    [
-        ("google/metricx-23-xl-v2p0", "metricx23"),
-        ("google/metricx-23-qe-large-v2p0", "metricx23-qe"),
-        ("google/metricx-24-hybrid-xxl-v2p6-bfloat16@abc", "metricx24"),
-    ],
-)
-def test_the_name_of_googles_models_says_the_variant(name, variant):
-    from anhelpers import models
-    from anhelpers.accuracy.metricx import _variant
-
-    assert _variant(models.find(name)) == variant
+        _load_metricx(bare, "metricx24")

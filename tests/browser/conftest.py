@@ -190,22 +190,6 @@ def by_hand(page, drag):
 
 
 @pytest.fixture
-def fits(page):
-    """A function: on a projector these parts are seen at once; then the screen is a phone's, and nothing sticks out."""
-
-    def checked(root, *parts):
-        page.set_viewport_size({"width": 1280, "height": 720})
-        for part in parts:
-            box = root.locator(part).bounding_box()
-            assert box["y"] + box["height"] <= 720
-            assert box["x"] + box["width"] <= 1280
-        page.set_viewport_size({"width": 390, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-    return checked
-
-
-@pytest.fixture
 def load_again(page):
     """A function that loads the page once more, a moment after the last key, as people do.
 

@@ -129,7 +129,3 @@ def test_orders_and_stops(opened, page):
         assert_shown(opened.root, opened, t)
     page.get_by_label("Previous stop").click()
     assert_shown(opened.root, opened, 0.5)
-
-
-def test_it_fits_a_projector_and_a_phone(opened, fits):
-    fits(opened.root, ".anx-left .anx-chart")

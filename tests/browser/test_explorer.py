@@ -186,14 +186,6 @@ def test_another_judge_chooses_what_its_own_curve_selects(tiny, page, tmp_path):
         choose(page, "naturalness", "log-probability")
 
 
-def test_the_plane_alone_has_no_table(tiny, page, tmp_path):
-    opened = shown(tiny, page, tmp_path, judged=True, show=0, segments=())
-    assert opened.root.locator("table").count() == 0
-    assert "Alpha" in opened.root.locator("svg").inner_html()
-    choose(page, "naturalness", "critic <b>")
-    assert_point(opened.root, opened.curve[1].curve, opened.widget.data["judged"][1]["box"])
-
-
 def test_without_scripts_a_picture_and_a_table_remain(tiny, without_scripts, tmp_path):
     from anhelpers.widgets.explorer import beta_explorer
 

@@ -46,10 +46,6 @@ def points(text):
     return [float(v) for v in NUMBER.findall(text)]
 
 
-def plain(text):
-    return text.replace("\u00a0", " ").replace("\u2212", "-")
-
-
 def assert_shown(root, widget):
     """Marks, lines, words and numbers are those that Python has for the weights and categories of the page."""
     from anhelpers.mqm import KINDS
@@ -119,20 +115,3 @@ def test_keys_and_selects_move_the_systems(opened, page):
     page.get_by_label("Reset to scheme").click()
     widget.reset()
     assert_shown(root, widget)
-
-
-def test_the_words_beside_the_plane(opened, page):
-    told = plain(opened.root.locator(".anx-told").inner_text())
-    r = np.corrcoef(opened.widget.systems()[["accuracy", "fluency"]].to_numpy().T)[0, 1]
-    assert f"Pearson r = {r:.2f} (95 % " in told
-    best = opened.widget.systems().query("pareto").system
-    assert f"on the frontier: {', '.join(best)}" in told
-    for category in opened.widget.categories:
-        side(page, category).select_option("accuracy")
-    told = plain(opened.root.locator(".anx-told").inner_text())
-    assert "no correlation" in told
-    assert "; at the start r = " in told
-
-
-def test_it_fits_a_projector_and_a_phone(opened, fits):
-    fits(opened.root, ".anx-chart", ".anx-weights")

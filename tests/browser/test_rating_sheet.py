@@ -81,7 +81,3 @@ def test_the_browser_keeps_the_ratings_until_they_are_deleted(page, root, load_a
     root.get_by_text("really delete").click()
     load_again()
     assert rated(root) == 0
-
-
-def test_it_fits_a_projector_and_a_phone(root, fits):
-    fits(root, "section:visible", ".anx-how")

@@ -100,15 +100,3 @@ def test_buttons_go_from_vertex_to_vertex(opened, page):
         page.get_by_label("Previous vertex").click()
         assert_shown(root, opened, n)
     assert page.get_by_label("Previous vertex").get_attribute("aria-disabled") == "true"
-
-
-def test_the_slider_of_beta_jumps_from_vertex_to_vertex(opened, page):
-    page.get_by_label("slider moves").select_option("beta")
-    opened.slider.focus()
-    for key, k in (("Home", 0), ("End", -1)):
-        page.keyboard.press(key)
-        assert_shown(opened.root, opened, opened.curve.naturalness[k])
-
-
-def test_it_fits_a_projector_and_a_phone(opened, fits):
-    fits(opened.root, ".anx-chart", ".anx-table")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from anhelpers.frontier import oracle_curve
-from anhelpers.widgets.explorer import Judged
+from anhelpers.widgets.explorer import _Judged
 
 SOURCE = (
     "the old house stands near a quiet river where people walk and children play under tall trees"
@@ -52,7 +52,7 @@ def judged(**sizes):
     def pair(accuracy, naturalness, judges, labels, names):
         one = oracle_curve(segment, accuracy, naturalness)
         named = {"judges": judges, "labels": labels, "names": names}
-        return Judged(
+        return _Judged(
             one, accuracy, naturalness, table if judges == ("chrf", "lpp") else None, **named
         )
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from anhelpers.charts.offline import to_svg
+from anhelpers.charts.offline import _to_svg
 
 
 def table(n, seed=0):
@@ -55,4 +55,4 @@ def texts(chart):
 
 def marks(chart, field):
     """Values of a field of all marks, as the drawing describes them."""
-    return re.findall(rf'aria-label="[^"]*\b{field}: ([^;"]+)', to_svg(chart))
+    return re.findall(rf'aria-label="[^"]*\b{field}: ([^;"]+)', _to_svg(chart))

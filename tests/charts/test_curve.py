@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from anhelpers.charts.curve import plot_callouts, plot_curve, plot_optimism
-from anhelpers.charts.frame import Frame, axis_ranges
-from anhelpers.charts.offline import to_svg
+from anhelpers.charts.frame import _Frame, axis_ranges
+from anhelpers.charts.offline import _to_svg
 from anhelpers.charts.systems import plot_gap
 from anhelpers.data.schema import CandidateSet, TestSet
 from anhelpers.errors import DataError, UnknownName
@@ -115,20 +115,13 @@ def test_many_vertices_are_thinned_by_less_than_half_a_pixel():
     assert len(big.beta) > 10_000
     rows = rows_of(plot_curve(big), name="bxline")
     assert len(rows) <= 5000
-    x, y = Frame.plane(axis_ranges([big])).pixels(big.naturalness, big.accuracy).T
+    x, y = _Frame.plane(axis_ranges([big])).pixels(big.naturalness, big.accuracy).T
     order = [r["order"] for r in rows]
     before = np.array(order)[np.searchsorted(order, range(len(x)), "right") - 1]
     assert np.hypot(x - x[before], y - y[before]).max() < 0.5
     assert (rows[0]["accuracy"], rows[-1]["accuracy"]) == (big.accuracy[0], big.accuracy[-1])
     several = plot_optimism({str(k): big for k in range(6)}).to_dict()
     assert max(map(len, several["datasets"].values())) <= 5000
-
-
-def test_a_curve_of_one_vertex_a_moving_point_and_added_layers(curve):
-    flat = oracle_curve([0, 1], [50.0, 60], [-3.0, -2])
-    assert "bxpoint_marks" in to_svg(plot_curve(flat, point=1.0))
-    assert "bxpoint" not in to_svg(plot_curve(curve))
-    assert len((plot_curve(flat) + plot_curve(curve)).to_dict()["layer"]) > 3
 
 
 def test_candidates_of_one_source_are_circles_around_their_line():
@@ -165,7 +158,7 @@ def test_the_fan_is_thin_and_named_by_its_k(curves, problem):
     assert {"K = 1", "K = 2", "K = 4", *curves} <= {*texts(chart)}
     assert [row["series"] for row in rows_of(chart, type="point")] == ["K = 1"]
     assert f"K = 4: {fan.accuracy[0, 2]:.4g}" in chart.description
-    assert "<svg" in to_svg(chart)
+    assert "<svg" in _to_svg(chart)
 
 
 def test_a_band_is_drawn_where_it_is_known(curves):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.charts.correlation import LEVELS, _decided, plot_decisions
-from anhelpers.charts.offline import to_svg
+from anhelpers.charts.offline import _to_svg
 from anhelpers.errors import DataError
 from anhelpers.stats import holm
 from anhelpers.xmi.features import feature_correlations
@@ -108,7 +108,7 @@ def test_a_p_of_zero_is_drawn_at_the_edge_and_a_missing_one_named():
     assert first["x"] >= encoding_of(chart, filled=True)["x"]["scale"]["domain"][0] > 0
     assert first["p"] == 0
     assert "Without a p-value: x" in chart.description
-    assert "<svg" in to_svg(chart)
+    assert "<svg" in _to_svg(chart)
     for wrong in (table.drop(columns="p_holm"), table.assign(p=np.nan)):
         with pytest.raises(DataError):
             _decided(wrong, 0.05)

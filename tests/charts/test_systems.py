@@ -1,7 +1,5 @@
 """Systems on the plane: ellipses against their covariance, the Pareto set, ranges, panels."""
 
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import f
 
 from anhelpers.charts import systems as charts
-from anhelpers.charts.frame import COLUMN, COLUMN_INCHES
-from anhelpers.charts.offline import to_svg
-from anhelpers.charts.systems import Panel, error_ellipses, plot_panels, plot_systems
+from anhelpers.charts.systems import Panel, _error_ellipses, plot_panels, plot_systems
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.estimate import Estimate
 from anhelpers.frontier import oracle_curve, pareto_mask
@@ -25,7 +21,7 @@ OUTLINE = {"interpolate": "linear-closed"}
 @given(st.floats(0.01, 5), st.floats(0.01, 5), st.floats(-1, 1))
 def test_an_ellipse_holds_95_percent_of_the_normal_with_its_covariance(sx, sy, r):
     frame = table(1).assign(naturalness_se=sx, accuracy_se=sy, correlation=r)
-    outline = error_ellipses(frame)[["naturalness", "accuracy"]]
+    outline = _error_ellipses(frame)[["naturalness", "accuracy"]]
     x = (outline - frame.loc[0, ["naturalness", "accuracy"]].astype(float)).to_numpy()
     covariance = np.array([[sx**2, r * sx * sy], [r * sx * sy, sy**2]])
     assert (x.max(axis=0) <= np.array([sx, sy]) * CHI2**0.5 * (1 + 1e-9)).all()
@@ -37,21 +33,21 @@ def test_an_ellipse_holds_95_percent_of_the_normal_with_its_covariance(sx, sy, r
 
 def test_an_ellipse_of_few_documents_reaches_as_far_as_hotelling_says():
     frame = table(4).assign(n_effective=[2.0, 6.0, 40.0, np.nan])
-    reach = charts.radii(frame)
+    reach = charts._radii(frame)
     assert np.isnan(reach[0])
     expected = [(2 * (m - 1) / (m - 2) * f.ppf(0.95, 2, m - 2)) ** 0.5 for m in (6, 40)]
     assert reach[1:3] == pytest.approx(expected)
     assert reach[3] == pytest.approx(CHI2**0.5)
-    assert error_ellipses(frame)["system"].nunique() == 3
+    assert _error_ellipses(frame)["system"].nunique() == 3
 
 
 def test_a_missing_correlation_has_no_ellipse_and_a_constant_mean_a_line():
     frame = table(3)
     frame.loc[1, "correlation"] = np.nan
-    assert {*error_ellipses(frame)["system"]} == {"System-0", "System-2"}
+    assert {*_error_ellipses(frame)["system"]} == {"System-0", "System-2"}
     assert len(rows_of(plot_systems(frame), **OUTLINE)) == 2 * 64
     frame.loc[1, ["naturalness_se", "accuracy_se"]] = 0.0, 9.0
-    own = error_ellipses(frame).query("system == 'System-1'")
+    own = _error_ellipses(frame).query("system == 'System-1'")
     assert own["naturalness"].nunique() == 1
     assert np.ptp(own["accuracy"]) == pytest.approx(2 * 9 * CHI2**0.5, rel=0.01)
     low, high = layers(plot_systems(frame))[0][1]["y"]["scale"]["domain"]
@@ -72,14 +68,6 @@ def test_the_steps_enclose_every_system_and_touch_the_pareto_set():
         assert max(s["accuracy"] for s in steps if s["naturalness"] >= x) >= y
     assert {r["label"] for r in rows_of(chart, fontWeight="bold")} == best
     assert not rows_of(plot_systems(frame, pareto=False), size=420)
-
-
-def test_humans_beyond_the_systems_do_not_bend_the_edge():
-    frame = table(3).assign(accuracy=[62.0, 33.0, 56.0], naturalness=[-0.5, -0.2, -0.1])
-    chart = plot_systems(frame.assign(outside=["", "", "human"], pareto=True))
-    edge = rows_of(chart, strokeDash=[6, 4])
-    assert (np.diff([r["accuracy"] for r in edge]) <= 0).all()
-    assert max(r["naturalness"] for r in edge) == -0.2
 
 
 def test_a_given_pareto_column_decides():
@@ -127,26 +115,6 @@ def test_a_few_bad_systems_stretch_nothing_and_are_noted():
             charts.focus_ranges(frame, wrong)
 
 
-def test_controls_and_copies_stretch_no_axis():
-    frame = table(4).assign(outside=["", "", "", "control"])
-    frame.loc[3, "accuracy"] = 5.0
-    assert Panel(frame, uncertainty="none").ranges[1][0] > 40
-    assert Panel(frame.assign(outside="control"), uncertainty="none").ranges[1][0] < 5
-
-
-def test_own_systems_lie_above_the_others_with_thick_outlines():
-    frame = table(6).assign(outside=["", "copy of System-0", "", "", "human", "added"])
-    frame["pareto"] = [True, False, False, False, False, True]
-    chart = plot_systems(frame, named=["System-5"])
-    marks = next(rows for _, e, rows in layers(chart) if "shape" in e)
-    assert [row["system"] for row in marks] == [f"System-{i}" for i in (1, 4, 0, 2, 3, 5)]
-    assert [row["outline"] > 1 for row in marks] == [False] * 5 + [True]
-    assert [row["system"] for row in rows_of(chart, size=420)] == ["System-0"]
-    assert [row["system"] for row in rows_of(chart, size=900)] == ["System-5"]
-    assert 'stroke-width="3"' in to_svg(chart)
-    assert 'stroke-width="3"' not in to_svg(plot_systems(frame))
-
-
 def test_the_default_ranges_hold_everything():
     frame = table(6)
     curve = oracle_curve([0, 0, 1, 1], [70.0, 60, 68, 66], [-3.0, -2, -2.5, -2])
@@ -181,20 +149,6 @@ def test_every_system_has_a_label_or_is_named_in_words():
         plot_systems(frame.assign(accuracy=np.nan))
 
 
-@pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="needs the shared data sets")
-def test_most_systems_of_wmt24_have_a_label():
-    from anhelpers.data import load
-
-    test = load("wmt24/en-de")
-    kinds = [*map(test.categories.get, test.systems)]
-    frame = table(len(test.systems)).assign(system=list(test.systems), category=kinds)
-    chart = plot_systems(frame)
-    lost = chart.description.partition("want of space: ")[2]
-    assert all(name in texts(chart) or name in lost for name in test.systems)
-    assert len({*test.systems} & {*texts(chart)}) > len(test.systems) / 2
-
-
 def test_r_is_a_rule_with_its_interval_as_a_band():
     r = Estimate("R", -2.2, low=-2.3, high=-2.1, n=40)
     chart = plot_systems(table(6), mono=r)
@@ -208,15 +162,6 @@ def test_r_is_a_rule_with_its_interval_as_a_band():
     assert not rows_of(outside, name="mono")
     assert "outside the picture" in outside.description
     assert not rows_of(plot_systems(table(6), mono=Estimate("R", 0.0, n=40)), name="mono")
-
-
-def test_at_the_width_of_a_column_the_smallest_text_has_7_points():
-    import re
-
-    svg = to_svg(plot_systems(table(12), size=COLUMN, title="A claim long enough for two lines"))
-    width = float(re.search(r'width="([\d.]+)"', svg).group(1))
-    smallest = min(float(size) for size in re.findall(r'font-size="([\d.]+)px', svg))
-    assert smallest * 72 * COLUMN_INCHES / width >= 7
 
 
 def test_panels_share_the_axis_of_naturalness():

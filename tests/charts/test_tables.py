@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from anhelpers.charts.correlation import plot_against_fluency, plot_bias, plot_local_correlation
-from anhelpers.charts.offline import to_svg
+from anhelpers.charts.offline import _to_svg
 from anhelpers.charts.xmi import plot_words
 from anhelpers.errors import DataError, UnknownName
 
@@ -76,7 +76,7 @@ def test_a_panel_for_each_metric_with_its_title_note_and_labels():
     assert {tuple(e["shape"]["scale"]["domain"]) for e, _ in marks} == {("LLM", "MT", "human")}
     assert [bool(e["x"]["axis"]["title"]) for e, _ in marks] == [False, True, True]
     assert f"{titles['TER']}: {notes['TER']}; systems: A (10, -0.6667)" in chart.description
-    assert to_svg(chart).count(">human<") == 1  # one legend for all
+    assert _to_svg(chart).count(">human<") == 1  # one legend for all
     with pytest.raises(DataError):
         plot_against_fluency(metrics.assign(score=metrics.score.where(metrics.metric != "TER")))
 
@@ -141,7 +141,7 @@ def test_words_are_boxes_in_lines_on_a_colour_that_is_white_at_zero():
     words = chart.to_dict()["description"]
     assert words.startswith("A claim: free: +0.53 nats: (every text) −0.10, Na +0.36, klar +0.27")
     assert ", 0.00" in words  # no sign before a zero
-    svg = to_svg(chart)
+    svg = _to_svg(chart)
     assert all(word in svg for word in ("klar", "+0.27", "−0.10", "plain: −0.10 nats"))
     long = plot_words(WORDS.assign(token=["", "Na", "klar" * 30, "", ","]))
     assert pd.DataFrame(rows_of(long, type="rect"))["left"][2] == 0

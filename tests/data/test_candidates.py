@@ -218,17 +218,6 @@ def test_writing_and_reading_is_the_identity(tmp_path_factory, ending, sources, 
     assert read_candidates(path) == cands
 
 
-def test_json_lines_omit_defaults(tmp_path):
-    counts, logprobs = [2, 1, 1], [-0.5, np.nan, -1e-3]
-    cands = CandidateSet([0, 0, 1], list("abc"), multiplicity=counts, logprob=logprobs)
-    lines = write_candidates(tmp_path / "c.jsonl", cands).read_text().splitlines()
-    assert lines == [
-        '{"segment": 0, "text": "a", "count": 2, "logprob": -0.5}',
-        '{"segment": 0, "text": "b"}',
-        '{"segment": 1, "text": "c", "logprob": -0.001}',
-    ]
-
-
 def test_systems_are_candidates_without_their_blanks(test):
     cands = from_systems(test)
     assert (cands.segment.tolist(), cands.tags) == ([0, 0, 0, 1, 1], ("X", "Y", "Z", "Y", "Z"))

@@ -30,7 +30,6 @@ from anhelpers.data.external import (
     read_wmt25_scores,
 )
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.metrics import Metric
 from anhelpers.plane import metric_axis, system_plane
 from anhelpers.scoring import lookup, segment_rows, system_rows, system_scores
 
@@ -196,14 +195,6 @@ def test_bad_tables_are_refused(table, lines, metric, error, named):
         stored(table(*lines), metric)
 
 
-@pytest.mark.parametrize(
-    "name", ["stored:x", "stored:#x", "stored:x#", "esa:", "mqm:no.tsv", "no:x"]
-)
-def test_names_without_a_place_are_refused(name):
-    with pytest.raises((DataError, UnknownName)):
-        external_metric(name)
-
-
 def test_a_folder_of_something_else_is_refused(tmp_path):
     with pytest.raises(DataError):
         stored(tmp_path, "chrF")
@@ -356,18 +347,6 @@ def test_documents_and_paragraphs_must_be_the_same(tree, outputs, scores):
     folder = tree(outputs, scores)
     with pytest.raises(DataError):
         stored(folder, "XCOMET-XL", read_wmt(folder, "cs-de"))
-
-
-def test_what_needs_a_source_or_a_reference_is_refused(tree):
-    test = read_wmt(tree(), "cs-de")
-    reads = Metric(
-        "qe", "QE", "0 to 1", True, ("srcs",), "qe", lambda hyps, **_: np.ones(len(hyps))
-    )
-    for metric in (lookup.metric("chrf", test), reads):
-        with pytest.raises(DataError):
-            system_rows(test, [metric])
-    with pytest.raises(UnknownName, match="cs-de"):
-        read_wmt(tree(), "cs-uk")
 
 
 @real

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from anhelpers.accuracy.external import external_metric
-from anhelpers.data import TestSet, find_file, from_systems, load
+from anhelpers.data import TestSet, find_file, load
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.compression import _compression_metric
 from anhelpers.plane import system_plane, systems_table
-from anhelpers.scoring import lookup, score_all, system_rows, system_scores
+from anhelpers.scoring import lookup, system_scores
 
 TEST = TestSet(
     "mine",
@@ -83,15 +83,6 @@ def test_lines_may_count_from_0_or_behind_a_canary(wave, start):
     np.testing.assert_array_equal(scored(wave(rows)), scored(wave(ROWS, "other.csv")))
 
 
-def test_waves_are_read_together_by_comma_or_folder(wave, tmp_path):
-    first, second = wave(ROWS[:4], "w1.csv"), wave(ROWS[4:], "w2.csv")
-    together = scored(f"{first},{second}")
-    np.testing.assert_array_equal(together, scored(tmp_path))
-    assert not np.isnan(together).any()
-    assert np.isnan(scored(first)[:, 1]).all()
-    assert "files:w1.csv,w2.csv|sha256:" in external_metric(f"esa:{tmp_path}").signature
-
-
 def test_direct_assessment_has_no_spans(wave):
     plain = [one.replace("[],", "") for one in ROWS]
     np.testing.assert_array_equal(scored(wave(plain, "da.csv"), kind="da"), scored(wave(ROWS)))
@@ -107,12 +98,13 @@ def test_direct_assessment_has_no_spans(wave):
         ([ROWS[0], row("A", "y", 9, "d2")], "esa", "en-cs", "line 2"),
         ([ROWS[0], "A,1"], "esa", "en-cs", "line 2"),
         (ROWS, "da", "en-cs", "line 1"),
-        (ROWS, "esa", "en-de", "en-cs"),
     ],
 )
 def test_bad_exports_are_refused(wave, rows, kind, lp, named):
     with pytest.raises(DataError, match=named):
         scored(wave(rows), replace(TEST, lp=lp), kind)
+    with pytest.raises(UnknownName):
+        scored(wave(ROWS), replace(TEST, lp="en-de"))
 
 
 def test_a_table_may_hold_points_or_standard_deviations(wave):
@@ -141,23 +133,6 @@ def test_the_plane_leaves_out_unrated_systems_and_shows_people(wave):
     assert own.scores()[0, 0] == 65
     with pytest.raises(DataError):
         system_plane(TEST, esa, length, "corpus", naturalness_level="corpus")
-
-
-def test_candidates_have_no_ratings(wave):
-    esa = external_metric(f"esa:{wave(ROWS)}")
-    with pytest.raises(DataError):
-        score_all(TEST, esa, from_systems(TEST))
-    table = system_rows(TEST, [esa])
-    assert table[["system", "level", "value", "n"]].values.tolist() == [
-        ["A", "segment-mean", 15.0, 4],
-        ["B", "segment-mean", 16.0, 4],
-    ]
-
-
-def test_names_of_external_scores_need_a_place():
-    for name in ("mqm", "esa", "stored"):
-        with pytest.raises(UnknownName, match=rf"{name}:"):
-            lookup.metric(name, "de")
 
 
 @pytest.mark.real
@@ -221,11 +196,3 @@ def test_an_unrated_reference_does_not_decide_which_segments_are_compared(tmp_pa
     assert (len(shared), shared.systems) == (40, ("A", "B"))
     means = [np.mean([50 + (7 * i + 3 * j) % 40 for i in range(40)]) for j in (0, 1)]
     np.testing.assert_allclose(shared.scores()[0], means)
-
-
-def test_a_system_with_few_scores_is_left_out_and_named(tmp_path):
-    ref = tuple(f"Satz Nummer {i} von vielen." for i in range(40))
-    systems = {name: tuple(f"{name} sagt zu {i} etwas." for i in range(40)) for name in "ABC"}
-    plane = plane_by_text(tmp_path, systems, ref, leave_out={("B", i) for i in range(25)})
-    assert plane.systems == ("A", "C")
-    assert any(note.startswith("B: left out, 15 of 40") for note in plane.notes)

@@ -1,7 +1,7 @@
 import pytest
 
 from anhelpers.data import load, split_pair
-from anhelpers.data.languages import CODES, MEMBERS, NAMES, _guess_language, infer_pair
+from anhelpers.data.languages import CODES, MEMBERS, NAMES, _guess_language, _infer_pair
 from anhelpers.errors import DataError
 
 
@@ -37,9 +37,9 @@ def test_the_names_are_those_of_cldr():
 
 def test_the_language_of_texts_is_inferred(capsys):
     test = load("teaching")
-    assert infer_pair(None, test.srcs, test.refs["refA"]) == "en-de"
+    assert _infer_pair(None, test.srcs, test.refs["refA"]) == "en-de"
     assert "en-de" in capsys.readouterr().err
-    assert infer_pair("cs-de", test.srcs, test.srcs) == "cs-de"
+    assert _infer_pair("cs-de", test.srcs, test.srcs) == "cs-de"
     chinese = ["他说这座老房子的屋顶上睡着一只猫，明天我们要去海边。"] * 40
     assert _guess_language(chinese) == "zh"
     assert _guess_language(["Yes."]) == _guess_language([]) == "und"

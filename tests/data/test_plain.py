@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import add_systems, read_plain
-from anhelpers.data.plain import _documents, named_files
+from anhelpers.data.plain import named_files
 from anhelpers.errors import AnhelpersError, DataError
 
 FILES = {
@@ -98,11 +98,6 @@ def test_systems_are_added_under_new_names(folder):
     for bad in ("sysX.de", "ref.de", "long.de", "absent.de"):
         with pytest.raises(DataError):
             add_systems(test, folder / bad)
-
-
-def test_documents_may_be_parted_by_spaces():
-    pairs = _documents("a.docs", ["news d1", "social\td 2"])
-    assert pairs == [("news", "d1"), ("social", "d 2")]
 
 
 @pytest.mark.parametrize(

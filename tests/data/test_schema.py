@@ -74,7 +74,7 @@ def test_masks_and_empty_indices(three):
     assert three.subset([True, False, True]).srcs == ("a", "c")
     assert len(three.subset([])) == 0
     for index in ([3], [True, False], [0.5]):
-        with pytest.raises(DataError):
+        with pytest.raises(IndexError):
             three.subset(index)
 
 
@@ -96,8 +96,6 @@ def test_another_reference_comes_to_the_front(three):
         {"systems": {"X": "abc"}},
         {"srcs": ["a", 1, "c"]},
         {"docs": ["d"]},
-        {"docs": ["d", " ", "e"]},
-        {"domains": ["", "a", "a"]},
         {"categories": {"X": "llm"}},
         {"categories": {"Z": "MT"}},
     ],
@@ -166,11 +164,9 @@ def test_candidates_are_taken_by_position_mask_tag_or_text():
     assert cands.take([2, 0]).texts == cands.without_blanks().texts == ("a", "b")
     assert cands.without(["X"]).texts == (" ", "b")
     assert cands.without(["Z"]) is cands
-    for rows in ([3], [0.9], [True, False], [0, 1]):
+    for call in (lambda: cands.take([0, 1]), lambda: cands.without(["X", "Y"])):
         with pytest.raises(DataError):
-            cands.take(rows)
-    with pytest.raises(DataError):
-        cands.without(["X", "Y"])
+            call()
 
 
 @settings(max_examples=25)

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from anhelpers.data import bundled, load, load_candidates, load_mono, read_lines
-from anhelpers.data.sets import minimal_pairs, teaching_set
+from anhelpers.data.sets import _minimal_pairs
 
 OF = {
     "teaching/en-de": ("de", ("agreement", "verb-position", "case", "separable-verbs")),
@@ -18,11 +18,6 @@ OF = {
     ),
 }
 SETS = pytest.mark.parametrize("name", OF)
-
-
-def test_the_old_name_is_the_first_set():
-    assert load("teaching").srcs == load("teaching/en-de").srcs
-    assert teaching_set("de") == "teaching"
 
 
 @SETS
@@ -90,7 +85,7 @@ def test_minimal_pairs_differ_and_cover_the_phenomena(name):
     assert len({(r[1], r[2]) for r in rows}) == len(rows) >= 101
     counts = Counter(r[0] for r in rows[1:])
     assert all(counts[p] >= 25 for p in OF[name][1])
-    assert minimal_pairs(name) == [tuple(row) for row in rows[1:]]
+    assert _minimal_pairs(name) == [tuple(row) for row in rows[1:]]
     for phenomenon, good, bad in rows[1:]:
         if phenomenon == "verb-position":
             assert Counter(re.findall(r"\w+", good.lower())) == Counter(
@@ -114,10 +109,3 @@ def test_mqm_rows_name_real_outputs_and_cover_every_one_twice(name):
         assert marked == (r["category"] != "No-error"), r
         covered.add((r["system"], i, r["rater"]))
     assert len(covered) == 8 * len(test) * 2
-
-
-def test_sources_in_german_have_glosses_in_english():
-    test = load("teaching/de-en")
-    assert len(set(test.glosses)) == len(test)
-    assert test.subset([3]).glosses == test.glosses[3:4]
-    assert not load("teaching").glosses

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers.data.token_scores import read_score_pair, read_token_scores
+from anhelpers.data.token_scores import _read_token_scores, read_score_pair
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 
 LN2 = math.log(2)
@@ -33,7 +33,7 @@ def test_sums_tokens_and_missing_sentences_of_jsonl(write):
         {"logprobs": None, "id": "x", "doc": "e", "text": "c"},
         {"logprob": -4, "id": "y", "doc": "e", "text": "d"},
     ]
-    found = read_token_scores(write(rows))
+    found = _read_token_scores(write(rows))
     np.testing.assert_array_equal(found.logprobs, [-2, -6, np.nan, -4])
     assert found.tokens == (("ein", "</s>"), 3, None, None)
     assert found.counts == (2, 3, None, None)
@@ -54,21 +54,21 @@ def test_sums_tokens_and_missing_sentences_of_jsonl(write):
 def test_a_declared_unit_counts_and_must_not_contradict(write, text):
     path = write(text)
     for unit in (None, "bits"):
-        np.testing.assert_allclose(read_token_scores(path, unit).logprobs, [-3 * LN2], rtol=1e-15)
+        np.testing.assert_allclose(_read_token_scores(path, unit).logprobs, [-3 * LN2], rtol=1e-15)
     with pytest.raises(DataError, match=r"A\.scores, line 1"):
-        read_token_scores(path, "nats")
+        _read_token_scores(path, "nats")
     with pytest.raises(UnknownName, match="bits"):
-        read_token_scores(path, "bit")
+        _read_token_scores(path, "bit")
 
 
 def test_numbers_are_sums_or_scores_of_tokens(write):
-    found = read_token_scores(write("-1.5\nnan\n-0\n\n"))
+    found = _read_token_scores(write("-1.5\nnan\n-0\n\n"))
     np.testing.assert_array_equal(found.logprobs, [-1.5, np.nan, 0])
     assert found.tokens == (None, None, None)
-    found = read_token_scores(write("logprob\n-1.5 -1\n-2\nnan\n"), "bits")
+    found = _read_token_scores(write("logprob\n-1.5 -1\n-2\nnan\n"), "bits")
     np.testing.assert_array_equal(found.logprobs, np.array([-2.5, -2, np.nan]) * LN2)
     assert found.tokens == (2, 1, None)
-    assert read_token_scores(write("1e-6 0\n")).logprobs.tolist() == [0.0]  # rounding
+    assert _read_token_scores(write("1e-6 0\n")).logprobs.tolist() == [0.0]  # rounding
 
 
 FAIRSEQ = """\
@@ -88,7 +88,7 @@ Generate test with beam=1: BLEU4 = 100.00
 
 def test_fairseq_has_its_ids_and_base_2(write):
     path = write(FAIRSEQ)
-    found = read_token_scores(path)
+    found = _read_token_scores(path)
     np.testing.assert_allclose(found.logprobs, [-LN2, np.nan, -3 * LN2], rtol=1e-15)
     assert found.tokens == (2, None, ("die", "Kat@@", "ze", "</s>"))  # "ja doch" does not fit
     assert (found.unit, found.layout, found.texts) == (
@@ -96,13 +96,12 @@ def test_fairseq_has_its_ids_and_base_2(write):
         "fairseq",
         ("ja", "", "die Kat@@ ze"),
     )
-    np.testing.assert_array_equal(read_token_scores(path, "nats").logprobs, [-1, np.nan, -3])
+    np.testing.assert_array_equal(_read_token_scores(path, "nats").logprobs, [-1, np.nan, -3])
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("", "expected"),
         ("-1\n\n-2\n", "line 2"),
         ("-1\nx\n", "line 2: got 'x'"),
         ("-1\n-inf\n", "line 2"),
@@ -131,7 +130,7 @@ def test_fairseq_has_its_ids_and_base_2(write):
 )
 def test_errors_name_file_line_and_value(write, text, named):
     with pytest.raises(DataError, match=r"A\.scores.*" + named):
-        read_token_scores(write(text))
+        _read_token_scores(write(text))
 
 
 @given(st.text(alphabet='-1.5 \n\t{}[]":,logprbsPTH0ané', max_size=60))
@@ -140,10 +139,10 @@ def test_any_text_is_scores_or_an_error(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("any") / "x"
     path.write_text(text, "utf-8")
     try:
-        found = read_token_scores(path)
+        found = _read_token_scores(path)
     except AnhelpersError:
         return
-    assert len(found.tokens) == len(found.logprobs) > 0
+    assert len(found.tokens) == len(found.logprobs)
     assert not (found.logprobs > 0).any()
 
 

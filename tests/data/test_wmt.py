@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from anhelpers.data import language_pairs, load, read_wmt
-from anhelpers.data.wmt import read_categories
+from anhelpers.data.wmt import _read_categories
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 
 CANARY = "CANARY GUID 26b5c67b\n"
@@ -75,7 +75,7 @@ def test_a_tree_of_2023(tree):
 def test_the_pairs_of_a_tree_are_listed(tree, tmp_path):
     root = tree(TREE_2023 | {"sources/ja-zh.txt": "a\n", "sources/README": ""})
     assert language_pairs(root) == {"en-de": 2023, "ja-zh": 2024}
-    for lp, options in (("en-fr", {}), ("en-de", {"year": 2024}), ("en-xy", {}), ("ja-zh", {})):
+    for lp, options in (("en-fr", {}), ("en-de", {"year": 2024}), ("en-xy", {})):
         with pytest.raises(AnhelpersError):
             read_wmt(root, lp, **options)
     with pytest.raises(UnknownName):
@@ -98,8 +98,8 @@ def test_a_compressed_tree(tmp_path):
 
 def test_categories_come_from_systems_tsv_beside_the_tree(tree):
     root = tree(TREE_2024)
-    rows = "system\tcategory\tnote\nClaude-3.5\tLLM\tbig\nSystem-of-another-pair\tMT\n"
-    for text in (rows, rows.partition("\n")[2]):
+    rows = "Claude-3.5\tLLM\nSystem-of-another-pair\tMT\n"
+    for text in (rows, f"system\tcategory\n{rows}"):
         (root / "systems.tsv").write_text(text)
         assert read_wmt(root, "en-de").categories == {"Claude-3.5": "LLM", "Occiglot": "unknown"}
 
@@ -110,7 +110,7 @@ def test_categories_come_from_systems_tsv_beside_the_tree(tree):
 def test_malformed_categories_are_refused_with_their_line(tmp_path, text, line):
     (tmp_path / "systems.tsv").write_text(text)
     with pytest.raises(DataError) as error:
-        read_categories(tmp_path / "systems.tsv")
+        _read_categories(tmp_path / "systems.tsv")
     assert error.value.line == line
 
 
@@ -119,9 +119,8 @@ def test_glosses_are_beside_a_tree_of_one_pair(tree):
     file.write_text("one\ntwo\n")
     assert read_wmt(file.parent, "en-de").glosses == ("one", "two")
     assert read_wmt(file.parent / "txt", "en-de").subset([1]).glosses == ("two",)
-    for text in ("one\n", "one\n \n"):
-        file.write_text(text)
-        with pytest.raises(DataError):
-            read_wmt(file.parent, "en-de")
+    file.write_text("one\n")
+    with pytest.raises(DataError):
+        read_wmt(file.parent, "en-de")
     tree({name.replace("en-de", "cs-de"): text for name, text in TREE_2024.items()})
     assert read_wmt(file.parent, "en-de").glosses == ()

@@ -42,7 +42,7 @@ def test_a_folder_is_loaded(folder):
         ("pairs.csv", ",20", ",many", r"pairs.csv, line 2"),
         ("pairs.csv", ",20", ",-1", r"pairs.csv, line 2"),
         ("pairs.csv", ",20", ",nan", r"pairs.csv, line 2"),
-        ("pairs.csv", "My male doctor", "My mail doctor", r"pairs.csv, line 9.*My male doctor"),
+        ("pairs.csv", "My male doctor", "My mail doctor", r"pairs.csv, line 9"),
         ("targets.csv", "My male teacher", "My teacher", r"targets.csv, line 4"),
         ("targets.csv", "target,count", "text,n", r"targets.csv, line 1"),
         ("distortion.csv", "*,*,*,3\n", "", r"distortion.csv: .*My doctor"),

@@ -275,10 +275,6 @@ def test_no_kernel_is_given_what_is_not_finite(function, bad):
         function([0, 0], [1.0, bad], [0.0, 1.0])
 
 
-def test_of_nothing_nothing_is_unbeaten():
-    assert pareto_mask([], [], []).tolist() == []
-
-
 @pytest.mark.parametrize("function", [oracle_curve, lambda *given: expected_at(*given, [1.0], [1])])
 @pytest.mark.parametrize(
     ("segment", "accuracy"),
@@ -287,22 +283,3 @@ def test_of_nothing_nothing_is_unbeaten():
 def test_no_kernel_is_given_sources_that_are_not_there(function, segment, accuracy):
     with pytest.raises(DataError):
         function(segment, accuracy, accuracy)
-
-
-def test_numba_checks_bounds_where_it_is_asked_to():
-    """With NUMBA_BOUNDSCHECK=1 (`make bounds`) the kernels raise; else this run says nothing about bounds."""
-    import numba
-
-    if not numba.config.BOUNDSCHECK:
-        pytest.skip("set NUMBA_BOUNDSCHECK=1 and a NUMBA_CACHE_DIR of its own")
-    from anhelpers._numba import compiled
-    from anhelpers.frontier import hulls
-
-    @compiled
-    def beyond(values):
-        return values[len(values)]
-
-    with pytest.raises(IndexError):
-        beyond(np.zeros(3))
-    with pytest.raises(IndexError):  # a source that begins beyond the candidates
-        hulls(np.empty(0, np.int64), np.array([0, 9]), np.zeros(3), np.zeros(3), 1e302)

@@ -14,7 +14,7 @@ from anhelpers import data
 from anhelpers.data.candidates import read_candidate_file
 from anhelpers.data.plain import _documents
 from anhelpers.data.schema import CATEGORIES
-from anhelpers.data.wmt import read_categories
+from anhelpers.data.wmt import _read_categories
 from anhelpers.errors import AnhelpersError
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 25))
@@ -89,7 +89,7 @@ READERS = {  # name -> valid file, reader, what holds of its result
         lambda path: _documents(path, data.read_lines(path)),
         lambda pairs: None,
     ),
-    "systems.tsv": (TREE["systems.tsv"], read_categories, lambda kinds: None),
+    "systems.tsv": (TREE["systems.tsv"], _read_categories, lambda kinds: None),
     "s.csv": (
         'system,category,claim\nX,LLM,"a, b"\nY,human,\n',
         data.system_categories,

@@ -19,10 +19,10 @@ from anhelpers.data import bundled, load, load_candidates, load_mono
 from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import (
     Critic,
-    Shape,
     _combination_metric,
     _find_critic,
     _load_combination,
+    _Shape,
     auc,
     critic_metric,
     critic_tokens,
@@ -43,7 +43,7 @@ MINI = Critic(
     "0",
     "de",
     frozenset({"das", "er"}),
-    Shape(order=2, lengths=(), ending=0),
+    _Shape(order=2, lengths=(), ending=0),
     {"das": (1.0, 2.0), "x": (2.0, -1.0), "<s> das": (1.0, 0.5), "x </s>": (1.0, 1.0)},
     0.25,
 )
@@ -102,7 +102,7 @@ def test_one_form_of_each_sign():
 
 def test_ngrams_have_two_grains_and_no_last_sign():
     tokens = ["Das", "Rechnen", "lernte", "er", "!"]
-    found = [gram for gram, _ in ngrams(tokens, frozenset({"das", "er"}), Shape())]
+    found = [gram for gram, _ in ngrams(tokens, frozenset({"das", "er"}), _Shape())]
     coarse = ["das", "N", "x", "er", "<s> das", "das N", "N x", "x er", "er </s>"]
     assert found == [*coarse, "N1", "x1-te", "das N1", "N1 x1-te", "x1-te er"]
 

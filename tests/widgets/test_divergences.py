@@ -86,16 +86,6 @@ def test_distances_order_the_paths_differently(widget):
     assert (half["wasserstein"], ends[SHIFT]["wasserstein"]) == pytest.approx((6, 24))
 
 
-def test_the_largest_is_that_of_the_path(widget):
-    widget.path = LOSE
-    grid = [at(LOSE, k / 200) for k in range(200)]
-    largest = widget.values().set_index("divergence")["largest"]
-    assert largest["kl_reversed"] == pytest.approx(max(pmf.kl(R, q) for q in grid), abs=1e-12)
-    widget.path = INVENT
-    # infinite but for the start
-    assert widget.values().set_index("divergence")["largest"]["kl"] == 0
-
-
 def test_one_path_with_costs_and_a_place_between_two_of_the_grid():
     stops = [[1, 0], [0.5, 0.5], [0, 1], [1, 0]]
     one = divergence_explorer([1, 0], stops, names=["a", "b"], ground=[[0, 3], [1, 0]])

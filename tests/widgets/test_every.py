@@ -55,13 +55,8 @@ MADE = {f.__name__: f for f in (beta, tradeoff, divergences, mqm, own, sheet)}
 
 
 @pytest.fixture(scope="module", params=MADE)
-def make(request):
-    return MADE[request.param]
-
-
-@pytest.fixture(scope="module")
-def widget(make):
-    return make()
+def widget(request):
+    return MADE[request.param]()
 
 
 def test_the_view_without_scripts_escapes_and_has_a_table(widget):
@@ -83,11 +78,11 @@ def test_the_page_stands_alone_and_its_state_is_the_widgets(widget, tmp_path):
     assert json.loads(text)["data"] == json.loads(json.dumps(widget.data))
 
 
-def test_shown_live_and_static(make, monkeypatch):
+def test_shown_live_and_static(monkeypatch):
     live = {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
     for mode, kinds in (("live", live), ("static", {"text/html", "text/plain"})):
         monkeypatch.setenv("ANX_MODE", mode)
-        made = make()._repr_mimebundle_()
+        made = beta()._repr_mimebundle_()
         assert set(made[0] if isinstance(made, tuple) else made) == kinds
 
 

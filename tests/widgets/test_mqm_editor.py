@@ -199,12 +199,6 @@ def test_rows_of_the_weights_that_decide_nothing_get_no_slider(read):
     ]
 
 
-def test_no_errors_at_all(read):
-    widget = mqm_editor(read("A d1 1 r1 No-error|No-error\nB d1 1 r1 No-error|No-error"))
-    assert (widget.weights, widget.categories) == ({}, {})
-    assert widget.systems()[list(KINDS)].to_numpy().tolist() == [[0, 0, 0]] * 2
-
-
 def test_what_is_set_from_python_is_checked(widget):
     for trait, value in (
         ("categories", {"Style/Awkwrd": "accuracy"}),
@@ -232,9 +226,3 @@ def test_what_it_cannot_show_is_refused(read, ratings):
     with pytest.raises(DataError):
         mqm_editor(odd)
     assert mqm_editor(odd, unclassified="ignore").categories == {"Odd": "neither"}
-
-
-def test_the_picture_names_what_the_script_moves(widget):
-    for name in ("trace", "start", "ring", "system", "leader", "halo", "label"):
-        part = re.search(rf'bx{name}_marks".*?</g>', widget.data["svg"])[0]
-        assert len(re.findall(r"<(?:path|line|text) ", part)) == 3

@@ -86,13 +86,6 @@ def test_traits_refuse_what_is_undefined(curve):
     assert widget.naturalness == 0
 
 
-def test_a_world_without_a_tradeoff():
-    solved = solve_curve(Problem([[0.5, 0], [0, 0.5]], 1 - np.eye(2), [0.5, 0.5]), "tv")
-    widget = tradeoff_explorer(solved, ["a", "b"], ["A", "B"])
-    assert (len(solved.naturalness), widget.naturalness) == (1, 0)
-    assert widget.static_html().count("<table>") == 1
-
-
 def test_a_curve_that_is_not_exact_says_so():
     pytest.importorskip("cvxpy", reason="needs anhelpers[theory]")
     solved = solve_curve(world(2, 3), "chi2")

@@ -126,16 +126,6 @@ def test_per_character_takes_two_tokenizers(mt, tiny_lm, texts):
     assert spaced.found.h_mt.value == pytest.approx(found.found.h_mt.value, rel=1e-9)
 
 
-def test_documents_and_seed_decide_the_interval(mt, lm, texts):
-    twice = [texts[0] * 4, texts[1] * 4]
-    docs = [f"d{i // 4}" for i in range(20)]
-    first, again = (
-        xmi_from_models(mt, lm, *twice, docs=docs, rng=rng(), n_draws=30) for _ in range(2)
-    )
-    assert first.found == again.found
-    assert first.found.xmi.n_docs == 5
-
-
 @pytest.mark.parametrize(
     ("srcs", "trgs"),
     [(["a"], ["a", "b"]), (["a", "b"], ["a", None]), (["a", "b"], ["", "Ja."])],
