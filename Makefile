@@ -10,7 +10,7 @@ TORCH_INDEX ?=
 COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accuracy/test_surface.py tests/test_frontier.py tests/test_fan.py \
   tests/exact/test_convex.py tests/naturalness/test_lexical.py tests/divergences/test_mmd.py
 
-.PHONY: run start test lab site docs pictures lint bounds bench calibrate mutate strip clean
+.PHONY: run start test tests lab site docs pictures lint bounds bench calibrate mutate strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
@@ -23,7 +23,10 @@ build/.run: $(VENV)/.ready $(shell find anhelpers data notebooks -type f -not -p
 start: $(VENV)/.class   ## the first notebook alone: open build/00_start_here.html and drag
 	$(BIN)/anhelpers run 00_start_here --out build
 
-test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is skipped with a reason
+test: $(VENV)/.ready   ## all tests that this machine can run (the rest is skipped with a reason), and lint beside them
+	$(MAKE) -j2 lint tests
+
+tests: $(VENV)/.ready
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lab: $(VENV)/.class   ## JupyterLab on the collection, at its first notebook
