@@ -128,7 +128,7 @@ def cache_first(place: Place, load: Callable[[dict], T]) -> T:
 
 
 def load_config(place: Place) -> Any:
-    """The configuration of a model, which says its kind before any weights are read."""
+    """The configuration of a model, which has its kind, without reading any weights."""
     auto = need("transformers", "loading a model").AutoConfig
     if place.folder is not None and not (place.folder / "config.json").is_file():
         raise AnhelpersError(f"{place}: has no config.json, so it is no model of transformers.")
@@ -257,7 +257,7 @@ def encode(
 def batches(lengths: Sequence[int], budget: int, most: float = float("inf")) -> list[list[int]]:
     """Indices of inputs in batches of at most `budget` padded tokens and `most` inputs, longest first.
 
-    An input longer than the budget is a batch of its own.
+    An input longer than the budget is a batch by itself.
 
     >>> batches([2, 5, 1, 2], 5)
     [[1], [0, 3], [2]]

@@ -15,7 +15,7 @@ _SHORTEST = 10  # distinct trigrams; shorter texts fit too many others
 _RUN, _GAIN = 5, 0.03  # the longest such run of 68 systems of WMT23 and WMT24 has 2 segments
 _CLOSE = 0.4  # similarity from which a line is taken to be in place
 _CHANCE = 1.15  # own similarity over that of neighbours: 2.06 or more for these systems
-# languages that short texts do not tell apart
+# languages that short texts do not separate
 _ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
 _FEWEST = 3  # samples of 200 letters, from which texts may contradict the language pair
 

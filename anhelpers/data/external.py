@@ -65,7 +65,7 @@ def join_scores(test: TestSet, scores: pd.DataFrame, label: str, place: str | Pa
     scores : DataFrame
         system, segment, value; other columns are ignored.
     label, place : str
-        What the scores are called and where they are from, for messages.
+        Name and origin of the scores, for messages.
 
     Raises
     ------

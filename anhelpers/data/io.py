@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _PACKINGS = (".gz", ".xz", ".zst")
-_MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that stand for a missing number
+_MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that mean a missing number
 
 
 def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:

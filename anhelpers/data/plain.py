@@ -73,7 +73,7 @@ def read_plain(
         A text file with one segment per line, or WMT's SGM or XML, which may hold references and outputs, too.
         Files may be compressed by gzip, xz or zstd.
     refs, hyps : path, sequence of paths, mapping, or None
-        A folder stands for its files; ``"NAME=PATH"`` names a file, as a mapping does, else `named_files`.
+        A folder means its files; ``"NAME=PATH"`` names a file, as a mapping does, else `named_files`.
     lp : str, optional
         Language pair; by default inferred from the texts.
     docs : path, optional

@@ -94,7 +94,7 @@ def find_file(name: str) -> Path:
 
     Raises
     ------
-    UnknownName : no such data set. DataError : it is not on this machine; the message says how to get it.
+    UnknownName : no such data set. DataError : it is not on this machine; the message has the command that fetches it.
     """
     place = whereabouts(name)
     if place is None:
