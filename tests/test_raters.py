@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers import classroom
-from anhelpers.classroom.sheet import COLUMNS, rating_sheet
+from anhelpers.classroom.sheet import COLUMNS, _draw_sheet, rating_sheet
 from anhelpers.data import CandidateSet, from_systems, load, load_ratings
 from anhelpers.errors import DataError, UnknownName
 
@@ -29,7 +29,7 @@ def teaching():
 
 @pytest.fixture(scope="module")
 def sheet(teaching):
-    return classroom.draw_sheet(*teaching, 5, 3, rng=rng())
+    return _draw_sheet(*teaching, 5, 3, rng=rng())
 
 
 def ratings_of(rows):
@@ -69,13 +69,13 @@ def test_a_sheet_shows_different_systems_about_equally_often(teaching, sheet):
 def test_equal_texts_and_equal_systems_are_not_compared():
     test = load("teaching").subset([0])
     cands = CandidateSet([0] * 5, ["a", "a", "b", "c", "d"], ["A", "B", "C | A", "D", "D"])
-    drawn = classroom.draw_sheet(test, cands, 1, 3, rng=rng())
+    drawn = _draw_sheet(test, cands, 1, 3, rng=rng())
     assert len(set(drawn.texts[0])) == 3
     assert not {"c", "d"} <= {*drawn.texts[0]}
     with pytest.raises(DataError):
-        classroom.draw_sheet(test, cands, 1, 4, rng=rng())
+        _draw_sheet(test, cands, 1, 4, rng=rng())
     with pytest.raises(DataError):
-        classroom.draw_sheet(test, cands, 0, 2, rng=rng())
+        _draw_sheet(test, cands, 0, 2, rng=rng())
 
 
 def test_the_page_names_no_system_and_an_export_no_rater(teaching):
@@ -165,7 +165,7 @@ def test_ratings_that_are_not_on_the_sheet_are_refused(tmp_path, sheet):
 def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
     invented = classroom.invented_class(sheet, rng(), 4, missing=0.1)
     assert set(invented.table.rating.dropna()) <= set(classroom.SCALE)
-    assert len(classroom.write_ratings(invented, tmp_path)) == 4
+    assert len(invented.write(tmp_path)) == 4
     back = classroom.read_class_ratings(tmp_path, sheet)
     pd.testing.assert_frame_equal(back.table, invented.table)
 
@@ -173,7 +173,7 @@ def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
 def test_an_invented_class_follows_the_ratings_of_its_texts():
     test, rated = load("teaching"), load_ratings("teaching")
     cands = from_systems(test)
-    drawn = classroom.draw_sheet(test, cands, 20, 6, rng=rng())
+    drawn = _draw_sheet(test, cands, 20, 6, rng=rng())
     ratings = classroom.invented_class(drawn, rng(), 40, following=rated)
     plane = classroom.class_plane(ratings, cands, rng(), 50).set_index("system")
     place = {key: k for k, key in enumerate(zip(rated.segment.tolist(), rated.texts, strict=True))}
@@ -370,7 +370,7 @@ def test_segments_and_not_translations_are_resampled():
 @pytest.mark.verifies("α of two raters", by="hand")
 def test_pair_by_pair():
     matrix = [(1, 1, 5), (2, 2, 4), (4, 4, 2), (5, 5, 1)]
-    table = classroom.pairwise_agreement(of(matrix), "accuracy")
+    table = of(matrix).pairwise_alpha("accuracy")
     assert table.loc["r0", "r1"] == 1
     assert table.loc["r0", "r2"] == table.loc["r2", "r0"] < 0
     assert np.isnan(np.diag(table)).all()
@@ -380,7 +380,7 @@ def test_pair_by_pair():
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
 def test_pairs_are_the_agreement_of_two(matrix):
-    table = classroom.pairwise_agreement(of(matrix), "accuracy")
+    table = of(matrix).pairwise_alpha("accuracy")
     values = np.array(matrix)
     for i, j in itertools.combinations(range(3), 2):
         two = values[:, [i, j]]
@@ -397,9 +397,8 @@ def test_pairs_are_the_agreement_of_two(matrix):
 @pytest.mark.verifies("α of two raters", by="foreign", of="Krippendorff 2011, §A")
 def test_a_pair_of_the_paper():
     """Of two values, ordinal and nominal α are the same."""
-    table = classroom.pairwise_agreement(
-        of([(1 + one, 1 + other) for one, other in zip(*MEG, strict=True)]), "accuracy"
-    )
+    pairs = [(1 + one, 1 + other) for one, other in zip(*MEG, strict=True)]
+    table = of(pairs).pairwise_alpha("accuracy")
     assert round(table.loc["r0", "r1"], 3) == 0.095
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .languages import NAMES, _language_votes, short_code, split_pair
+from .languages import NAMES, _language_votes, _split_pair, short_code
 from .schema import TestSet
 
 _LAGS = (-3, -2, -1, 1, 2, 3)
@@ -98,7 +98,7 @@ def _best_run(gain: np.ndarray) -> tuple[int, int]:
 
 def _languages(test: TestSet) -> list[str]:
     """Warn of texts most of whose samples are in another language, and hardly any in the expected one."""
-    source, target = split_pair(test.lp)
+    source, target = _split_pair(test.lp)
     sides = {"the sources": (test.srcs, source)}
     sides |= {f"reference {name}": (texts, target) for name, texts in test.refs.items()}
     sides |= {name: (texts, target) for name, texts in test.systems.items()}

@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .io import _split_lines, _stem_of, _suffix_of, decode, read_bytes
+from .io import _decode, _split_lines, _stem_of, _suffix_of, read_bytes
 from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
@@ -151,7 +151,7 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 
 def _read(path: Path) -> _Marked | tuple[str, ...]:
     """Return the texts of SGM and XML, the lines of any other file."""
-    text = decode(read_bytes(path), path)
+    text = _decode(read_bytes(path), path)
     return _marked(text, path) or _split_lines(text)
 
 

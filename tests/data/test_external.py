@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 from anhelpers.accuracy.external import external_metric
 from anhelpers.data import (
     TestSet,
-    language_pairs,
     load,
-    read_mme,
     read_system_scores,
-    read_wmt,
     write_mme,
     write_mme_scores,
 )
@@ -29,6 +26,7 @@ from anhelpers.data.external import (
     read_scores,
     read_wmt25_scores,
 )
+from anhelpers.data.wmt import _language_pairs, _read_wmt
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.plane import metric_axis, system_plane
 from anhelpers.scoring import lookup, segment_rows, system_rows, system_scores
@@ -74,7 +72,7 @@ def stored(place, metric, test=TEST):
 
 @pytest.mark.verifies("Stored scores of segments", by="hand")
 def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
-    test = read_mme(folder, "en-de")
+    test = load(folder, "en-de")
     metric = external_metric(f"stored:{folder}#mqm")
     wanted = ("MQM points", False, (0, np.inf))
     assert (metric.unit, metric.higher_is_better, metric.bounds) == wanted
@@ -88,7 +86,7 @@ def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
 
 
 def test_scores_have_the_direction_of_their_metric(folder):
-    test = read_mme(folder, "en-de")
+    test = load(folder, "en-de")
     metricx = external_metric(f"stored:{folder}#MetricX-24-src")
     assert not metricx.higher_is_better
     np.testing.assert_array_equal(system_scores(test, metricx), np.arange(6).reshape(3, 2))
@@ -102,7 +100,7 @@ def test_scores_have_the_direction_of_their_metric(folder):
 
 @pytest.mark.verifies("Stored scores of segments", by="property")
 def test_scores_stay_with_their_texts(folder):
-    test = read_mme(folder, "en-de")
+    test = load(folder, "en-de")
     np.testing.assert_array_equal(
         stored(folder, "mine-refA", test.subset([2, 0])), [[3, 7], [1, 5]]
     )
@@ -320,8 +318,8 @@ def tree(tmp_path):
 
 def test_paragraphs_are_segments_in_any_order_of_documents(tree):
     folder = tree()
-    assert language_pairs(folder) == {"cs-de": 2025}
-    test = read_wmt(folder, "cs-de")
+    assert _language_pairs(folder) == {"cs-de": 2025}
+    test = _read_wmt(folder, "cs-de")
     assert test.systems == {"A": ("I", "II", "III"), "B": ("Eins.", "Zwei.", "Drei.\nUnd so.")}
     assert test.docs == ("cs-de_DE_#_news_#_n1",) * 2 + ("cs-de_DE_#_speech_#_s",)
     assert test.domains == ("news", "news", "speech")
@@ -346,7 +344,7 @@ def test_paragraphs_are_segments_in_any_order_of_documents(tree):
 def test_documents_and_paragraphs_must_be_the_same(tree, outputs, scores):
     folder = tree(outputs, scores)
     with pytest.raises(DataError):
-        stored(folder, "XCOMET-XL", read_wmt(folder, "cs-de"))
+        stored(folder, "XCOMET-XL", _read_wmt(folder, "cs-de"))
 
 
 @real

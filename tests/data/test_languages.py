@@ -1,14 +1,21 @@
 import pytest
 
-from anhelpers.data import load, split_pair
-from anhelpers.data.languages import CODES, MEMBERS, NAMES, _guess_language, _infer_pair
+from anhelpers.data import load
+from anhelpers.data.languages import (
+    CODES,
+    MEMBERS,
+    NAMES,
+    _guess_language,
+    _infer_pair,
+    _split_pair,
+)
 from anhelpers.errors import DataError
 
 
 def test_a_pair_is_two_languages():
-    assert split_pair("en-pt_BR") == ("en", "pt_BR")
-    assert split_pair("en-es_419") == ("en", "es_419")
-    assert split_pair("eng_Latn-hsb") == ("eng_Latn", "hsb")
+    assert _split_pair("en-pt_BR") == ("en", "pt_BR")
+    assert _split_pair("en-es_419") == ("en", "es_419")
+    assert _split_pair("eng_Latn-hsb") == ("eng_Latn", "hsb")
 
 
 @pytest.mark.parametrize(
@@ -16,7 +23,7 @@ def test_a_pair_is_two_languages():
 )
 def test_anything_else_is_unknown(lp):
     with pytest.raises(DataError):
-        split_pair(lp)
+        _split_pair(lp)
 
 
 def test_the_table_has_each_language_once():

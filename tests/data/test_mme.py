@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import (
-    StoredScores,
     TestSet,
     mme_scores,
-    read_mme,
     read_mme_scores,
     write_mme,
     write_mme_scores,
 )
-from anhelpers.data.wmt import NO_TRANSLATION, is_mme
+from anhelpers.data.wmt import NO_TRANSLATION, _read_mme, _StoredScores, is_mme
 from anhelpers.errors import DataError, UnknownName
 
 FILES = {
@@ -64,12 +62,12 @@ def tree(tmp_path):
 def test_texts_of_a_folder(tree, tmp_path):
     assert is_mme(tree())
     assert not is_mme(tmp_path)
-    test = read_mme(tree(**{"systems.tsv": "system\tcategory\nX\tLLM\nY\tMT\n"}), "en-de")
+    test = _read_mme(tree(**{"systems.tsv": "system\tcategory\nX\tLLM\nY\tMT\n"}), "en-de")
     assert (test.name, test.srcs, test.refs) == ("wmt23/en-de", ("a", "b"), {"refA": ("A", "B")})
     assert test.categories == {"X": "LLM", "refA": "human"}
     assert (test.domains, test.docs) == (("news", "news"), ("d1", "d1"))
     with pytest.raises(UnknownName, match="en-de"):
-        read_mme(tree(), "en-fr")
+        _read_mme(tree(), "en-fr")
 
 
 def test_scores_are_tidy(tree):
@@ -90,7 +88,7 @@ def test_a_canary_has_a_line_and_no_score(tree):
     files = {name: first[name] + FILES[name] for name in first}
     files["documents/en-de.docs"] = "canary canary\nn d\nn d\n"
     root = tree(**files, **{"metric-scores/en-de/chrF-refA.seg.score": "X\t99\nX\t1\nX\t2\n"})
-    assert read_mme(root, "en-de").srcs == ("a", "b")
+    assert _read_mme(root, "en-de").srcs == ("a", "b")
     table = read_mme_scores(root, "en-de", "chrF", "refA")
     assert (table.segment.tolist(), table.score.tolist()) == ([0, 1], [1, 2])
     path = write_mme_scores(root, "en-de", "m", [[1.5], [2.5]], systems=["X"], ref="src")
@@ -132,11 +130,11 @@ def test_unknown_scores_are_refused(tree, asked, named):
 def test_stored_scores_are_listed_with_their_levels(tree):
     names = ["metric-scores/en-de/a-b.2-refA.refB.domain", "human-scores/en-de.mqm.1.sys"]
     assert mme_scores(tree(**{f"{name}.score": "" for name in names}), "en-de") == [
-        StoredScores("metric", "XCOMET-QE", "src", ("seg",)),
-        StoredScores("metric", "a-b.2", "refA.refB", ("domain",)),
-        StoredScores("metric", "chrF", "refA", ("sys", "seg")),
-        StoredScores("human", "mqm.1", None, ("sys",)),
-        StoredScores("human", "mqm", None, ("seg",)),
+        _StoredScores("metric", "XCOMET-QE", "src", ("seg",)),
+        _StoredScores("metric", "a-b.2", "refA.refB", ("domain",)),
+        _StoredScores("metric", "chrF", "refA", ("sys", "seg")),
+        _StoredScores("human", "mqm.1", None, ("sys",)),
+        _StoredScores("human", "mqm", None, ("seg",)),
     ]
 
 
@@ -180,7 +178,7 @@ def read_otherwise(path):
 def test_a_written_set_is_read_back_and_other_programs_see_its_lines(test):
     with tempfile.TemporaryDirectory() as place:
         folder = write_mme(test, Path(place) / "mine")
-        again = read_mme(folder, "en-de", reference=test.reference)
+        again = _read_mme(folder, "en-de", reference=test.reference)
         assert content(again) == content(test)
         assert write_mme(again, folder) == folder
         texts = {f"sources/{test.lp}.txt": test.srcs}
@@ -282,8 +280,8 @@ def test_language_pairs_share_a_folder_and_the_categories_of_their_systems(tmp_p
     french = replace(SMALL, lp="en-fr", refs={}, categories=kinds)
     write_mme(french, tmp_path)
     write_mme(SMALL.without(["M"]), tmp_path)
-    assert read_mme(tmp_path, "en-fr").categories == french.categories
-    assert read_mme(tmp_path, "en-de").categories == {"GPT-4.5": "LLM", "refA": "human"}
+    assert _read_mme(tmp_path, "en-fr").categories == french.categories
+    assert _read_mme(tmp_path, "en-de").categories == {"GPT-4.5": "LLM", "refA": "human"}
 
 
 @pytest.mark.parametrize(

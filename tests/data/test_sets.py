@@ -129,10 +129,10 @@ def test_what_is_not_there_is_an_error_that_names_it(call, given, error, named):
 
 
 def test_a_wrong_data_folder_is_refused(tmp_path, monkeypatch):
-    assert data.shared_data() is None
+    assert fetch._shared_data() is None
     monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"MANIFEST\.tsv"):
-        data.shared_data()
+        fetch._shared_data()
 
 
 def test_a_downloaded_set_needs_all_of_its_files(cache):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from anhelpers.data import bundled, load, read_wmt, system_categories
-from anhelpers.data.languages import split_pair
+from anhelpers.data import bundled, load, system_categories
+from anhelpers.data.languages import _split_pair
 from anhelpers.data.schema import CATEGORIES
-from anhelpers.data.wmt import TABLES
+from anhelpers.data.wmt import TABLES, _read_wmt
 from anhelpers.errors import DataError, UnknownName
 
 HEADER = "system,category,lp,claim,source"
@@ -32,7 +32,7 @@ def test_every_row_of_a_table_says_why_and_whence(name):
         assert row["claim"].strip(), row
         assert row["source"].strip(), row
         pairs = row["lp"].split(" ")
-        assert pairs == sorted({"-".join(split_pair(lp)) for lp in pairs}), row
+        assert pairs == sorted({"-".join(_split_pair(lp)) for lp in pairs}), row
 
 
 def test_an_edited_copy_changes_the_categories(tmp_path):
@@ -79,15 +79,15 @@ def make_tree(folder: Path, systems: list[str]) -> Path:
 
 def test_a_tree_takes_the_table_that_its_name_bears(tmp_path):
     tree = make_tree(tmp_path / "mine", ["GPT-4", "ONLINE-B", "Mine"])
-    assert read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
+    assert _read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
         "GPT-4": "LLM",
         "Mine": "unknown",
         "ONLINE-B": "online",
     }
-    assert read_wmt(tree, "en-de", name="wmt23/en-de").categories["GPT-4"] == "unknown"
-    assert set(read_wmt(tree, "en-de").categories.values()) == {"unknown"}  # mine/en-de
+    assert _read_wmt(tree, "en-de", name="wmt23/en-de").categories["GPT-4"] == "unknown"
+    assert set(_read_wmt(tree, "en-de").categories.values()) == {"unknown"}  # mine/en-de
     (tree / "systems.tsv").write_text("GPT-4\tMT\n")
-    assert read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
+    assert _read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
         "GPT-4": "MT",
         "Mine": "unknown",
         "ONLINE-B": "unknown",
