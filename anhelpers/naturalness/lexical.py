@@ -168,8 +168,6 @@ def _codes(tokens: Tokens) -> np.ndarray:
     """(N,) int64 numbers of the tokens in order of first occurrence; an int array is unchanged."""
     if isinstance(tokens, np.ndarray) and np.issubdtype(tokens.dtype, np.integer):
         return tokens.astype(np.int64, copy=False)
-    if isinstance(tokens, str):
-        raise DataError(f"tokens: got the text '{tokens[:20]}', expected a list of words.")
     number: dict[Hashable, int] = {}
     codes = (number.setdefault(token, len(number)) for token in tokens)
     return np.fromiter(codes, np.int64, len(tokens))

@@ -18,7 +18,7 @@ from .. import checks, models
 from ..data.fetch import bundled
 from ..data.languages import short_code
 from ..errors import AnhelpersError, DataError, need
-from ..metrics import Asked, Metric, signature_of
+from ..metrics import Asked, Metric, check_language, signature_of
 from ..progress import note
 from ..scoring.cache import cached, signatures
 from . import packed
@@ -279,10 +279,8 @@ def _stated_language(name: str | Path) -> str | None:
     folder = models.find(name).folder
     if folder is None or not (path := folder / "facts.json").is_file():
         return None
-    try:
+    with models.failing_as(path):
         language = json.loads(path.read_text(encoding="utf-8")).get("language")
-    except (ValueError, AttributeError):
-        raise DataError("got no JSON object, expected one with a language.", path) from None
     return None if language == "und" else language
 
 
@@ -520,9 +518,7 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     trg_lang : str or None
         Language of the texts; a DataError if the model knows another one only.
     """
-    if lm.language and short_code(trg_lang or "und") not in ("und", short_code(lm.language)):
-        known = f"the language of {lm.name}, {lm.language}"
-        raise DataError(f"target language: got '{trg_lang}', expected {known}.")
+    check_language(trg_lang, lm.language, lm.name)
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None

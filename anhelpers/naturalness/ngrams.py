@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from .. import checks
 from ..divergences.mmd import linear, mmd2
-from ..errors import DataError
 from ..estimate import Estimate
 
 ORDERS = (1, 2, 3, 4, 5)
@@ -42,8 +42,7 @@ def ngram_features(
     >>> ngram_features(["aba", "ba"], [2], normalise=False).toarray().tolist()  # ab, ba
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    if not orders or len(set(orders)) < len(orders) or any(n != int(n) or n < 1 for n in orders):
-        raise DataError(f"orders: got {tuple(orders)}, expected distinct whole numbers from 1.")
+    orders = [checks.whole("orders", n) for n in orders]
     symbols, row, left = _symbols([" ".join(text.split()) for text in texts])
     alphabet = int(symbols.max(initial=-1)) + 1
     at, grams, blocks = np.arange(len(symbols)), symbols, {}
@@ -85,8 +84,6 @@ def text_mmd(hyps: Sequence[str], mono: Sequence[str], orders: Sequence[int] = O
     features = ngram_features([*hyps, *mono], orders)
     there = np.diff(features.indptr) > 0
     x, y = features[: len(hyps)][there[: len(hyps)]], features[len(hyps) :][there[len(hyps) :]]
-    if min(x.shape[0], y.shape[0]) < 2:
-        raise DataError(f"texts: got {x.shape[0]} and {y.shape[0]}, expected at least 2 of each.")
     estimate = mmd2(x, y, linear())
     parts = f"chars:{'+'.join(map(str, orders))}|case:mixed|space:folded|norm:order+text"
     signature = f"{parts}|{estimate.signature}"

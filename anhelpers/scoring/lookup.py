@@ -244,8 +244,9 @@ def naturalness_metric(
     0.8
     """
     row = row_of(name, "naturalness")
-    if LM in row.sees and lm is None:
-        raise DataError(f"{name}: expected a language model (--lm MODEL, or lm=load_lm(MODEL)).")
+    if (LM in row.sees and lm is None) or (R in row.sees and mono is None):
+        wanted = "R, texts of the language (--mono FILE)" if lm else "a language model (--lm MODEL)"
+        raise DataError(f"{name}: expected {wanted}.")
     return _made(row, name, trg_lang, lm=lm, mono=mono)
 
 

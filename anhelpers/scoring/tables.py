@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..estimate import Estimate
-from ..metrics import Metric
+from ..metrics import Metric, check_language
 from ..progress import note_once
 
 if TYPE_CHECKING:
@@ -22,9 +21,7 @@ _COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "si
 
 def check_needs(test: TestSet, metric: Metric) -> None:
     """Raise a DataError if the metric knows another language, or if no segment has what it needs."""
-    if metric.lang and short_code(test.trg_lang) not in ("und", short_code(metric.lang)):
-        known = f"{metric.lang}, the language of {metric.label}"
-        raise DataError(f"translations of {test.name}: got {test.trg_lang}, expected {known}.")
+    check_language(test.trg_lang, metric.lang, metric.label)
     if metric.needs and len(test) and not scorable(test, metric).any():
         needs = " and ".join(
             {"srcs": "a source", "refs": "a reference"}[one] for one in metric.needs

@@ -108,11 +108,6 @@ def test_d_zip_stays_below_the_divergence_where_it_does_not():
     assert d_zip(q, q, 50_000) < -0.15
 
 
-def test_text_that_is_no_utf_8_is_told():
-    with pytest.raises(DataError, match=r"U\+D800"):
-        compressed_bits("a\ud800")
-
-
 TEXTS = ["Das Haus ist alt.", "", "Der Hund bellt nicht.", "Das Haus ist alt.", " "]
 
 

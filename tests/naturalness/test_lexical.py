@@ -146,7 +146,6 @@ def test_what_is_not_defined_is_nan():
 
 def test_wrong_arguments_are_refused():
     for call in (
-        lambda: lexical.ttr("a text"),
         lambda: lexical.mattr(["a"], 0),
         lambda: _lexical_metric("ttr", "th"),
         lambda: _lexical_metric("matr", "de"),
