@@ -402,9 +402,9 @@ def _computed(
     with models.failing_as(lm.name):
         ids = _token_ids(lm, texts, eos)
         alone = set(range(len(ids)))
-        for rows in packed.packs(lm, ids, budget, share):
+        for rows in packed._packs(lm, ids, budget, share):
             pack = [i for row in rows for i in row]
-            scored = packed.forward(lm, [[ids[i] for i in row] for row in rows])
+            scored = packed._forward(lm, [[ids[i] for i in row] for row in rows])
             found[pack] = [(one.sum(), len(one), 0) for one in scored]
             alone.difference_update(pack)
         rest = sorted(alone)
