@@ -128,13 +128,11 @@ def test_files_are_pooled_and_what_is_missing_is_counted(tmp_path):
         ("no column", "criterion", "criteria", 1),
         ("no rating", "accuracy,4", "accuracy,6", 2),
         ("no criterion", "1,fluency", "1,style", 3),
-        ("no segment", "s1,0,1,fluency", "s1,-1,1,fluency", 3),
         ("no rater", "Mo,s1,0,1,fluency", ",s1,0,1,fluency", 3),
         ("a path for a name", "Mo,s1,0,1,fluency", "../Mo,s1,0,1,fluency", 3),
         ("another sheet", "Mo,s1,0,1,fluency", "Mo,s2,0,1,fluency", 3),
         ("a second rating", "1,fluency,,", "1,accuracy,3,", 3),
         ("a cell too many", "0.1,1", "0.1,1,7", 3),
-        ("an empty file", ROWS, "", 1),
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path, name, old, new, line):
@@ -449,14 +447,6 @@ def test_the_plane_by_hand():
     assert table.loc["A", ["naturalness_low", "naturalness_high"]].isna().all()  # one segment only
 
 
-def test_few_segments_are_noted(teaching, sheet):
-    invented = classroom.invented_class(sheet, rng(), 20)
-    plane = classroom.class_plane(invented, teaching[1], rng(), 50)
-    assert len(classroom.plane_notes(plane)) == 2
-    assert len(classroom.plane_notes(plane.assign(n=6))) == 1
-    assert classroom.plane_notes(plane.assign(n=8)) == []
-
-
 @pytest.mark.verifies("Plane of a class's ratings", by="property")
 def test_a_constant_lenience_vanishes_from_the_adjusted_plane(teaching, sheet):
     one = classroom.invented_class(sheet, rng(), 6, missing=0)
@@ -480,11 +470,6 @@ def test_a_text_of_two_systems_counts_for_both():
     table = plane_of([("r", 0, 0, "accuracy", 5), ("r", 0, 1, "accuracy", 1)], ["A | B", "C"])
     # the rater's own mean is 3
     assert table.adjusted_accuracy.to_dict() == {"A": 2, "B": 2, "C": -2}
-
-
-def test_two_translations_of_one_system_count_equally_however_many_rated_them():
-    rows = [("r", 0, 0, "accuracy", 5), ("s", 0, 0, "accuracy", 5), ("r", 0, 2, "accuracy", 1)]
-    assert plane_of(rows).accuracy["A"] == 3
 
 
 @pytest.mark.parametrize(

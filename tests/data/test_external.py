@@ -173,13 +173,10 @@ def test_a_table_of_texts_or_numbers_with_raters(table):
     [
         (["system\tscore", "A\t1"], "chrF", DataError, "line 1"),
         (["system\tsegment\tscore", "A\t0\t1", "A\t3\t1"], "chrF", DataError, "line 3"),
-        (["system\tsegment\tscore", "A\t-1\t1"], "chrF", DataError, "line 2"),
-        (["system\tsegment\tscore", "A\t1.5\t1"], "chrF", DataError, "line 2"),
         (["system\tsegment\tscore", "A\t0\tx"], "chrF", DataError, "line 2"),
         (["system\tsegment\tscore", "A\t0\t1", "A\t0\t1"], "chrF", DataError, "line 3"),
         (["system\tsegment\tscore\tdoc", "A\t1\t1\td2"], "chrF", DataError, "line 2"),
         (["system\tsegment\tscore", "C\t0\t1"], "chrF", DataError, "scores.tsv"),
-        (["system\tsegment\tscore", "A\t0\tnan"], "chrF", DataError, "scores.tsv"),
         (["system\tsegment\tscore", "A\t0\t-3", "A\t1\t4"], "MetricX-23", DataError, "MetricX"),
         (["system\tsegment\tscore", "A\t0\t80"], "XCOMET-XL", DataError, "XCOMET-XL"),
         (["system\tsegment\tscore", "A\t0\t1"], "mine", DataError, "mine"),
@@ -235,8 +232,6 @@ def test_both_layouts_of_system_scores(table):
         ([], DataError, "scores.tsv"),
         (["lp\tsystem\tbleu"], DataError, "line 1"),
         ([*TALL, "en-de\tX\t1\tbleu-all"], DataError, "line 4"),
-        ([*TALL, "en-de\tX\t1\tbleu-all\tx"], DataError, "line 4"),
-        ([*TALL, "en-de\tX\t1\tbleu-all\t"], DataError, "line 4"),
         ([*TALL, "en-de\tX\t1\tbleu-all\tinf"], DataError, "line 4"),
         ([*TALL, "en-de\tX\t1\tbleu-refA\t30.25"], DataError, "line 4"),
         ([*TALL, "en-de\tX\t1\twer-refA\t30"], DataError, "line 4"),
@@ -247,19 +242,6 @@ def test_both_layouts_of_system_scores(table):
 def test_bad_tables_of_systems_are_refused(table, lines, error, named):
     with pytest.raises(error, match=named):
         read_system_scores(table(*lines), "en-de")
-
-
-@real
-@pytest.mark.real
-@pytest.mark.parametrize("lp", ["en-de", "ja-zh"])
-def test_the_scores_of_wmt24_are_those_of_its_systems(lp):
-    scores = read_system_scores(Path(REAL, "wmt24", "autoscores.tsv"), lp)
-    assert set(scores.system) == set(load(f"wmt24/{lp}").systems)
-    groups = scores.groupby("metric", sort=False)
-    metricx, kiwi = (rows.set_index("system").value for _, rows in groups)
-    assert metricx.idxmin() == kiwi.idxmax()  # both name the same best system
-    assert metricx.between(0, 25).all()
-    assert metricx.corr(kiwi) < -0.8
 
 
 @real

@@ -33,15 +33,6 @@ def test_the_table_has_each_language_once():
     assert (NAMES["br"], NAMES["deu"], NAMES["gsw"]) == ("Breton", "German", "Swiss German")
 
 
-def test_the_names_are_those_of_cldr():
-    """Except two that the field calls otherwise, and 11 languages without a name in CLDR."""
-    babel = pytest.importorskip("babel", reason="pip install Babel")
-    theirs = babel.Locale("en").languages
-    rows = [(code, NAMES[code]) for code in NAMES if len(code) == 2]
-    other = {code: name for code, name in rows if theirs.get(code, name) != name}
-    assert other == {"bn": "Bengali", "sl": "Slovene"}
-
-
 def test_the_language_of_texts_is_inferred(capsys):
     test = load("teaching")
     assert _infer_pair(None, test.srcs, test.refs["refA"]) == "en-de"

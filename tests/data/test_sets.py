@@ -288,12 +288,3 @@ def test_wmt24_english_german(real):
     assert not any("CANARY" in text for column in texts for text in column)
     assert len(data.load_candidates("wmt24/en-de")) == 997 * 26 - 89
     assert len(data.load_mono("wmt24/en-de")) == 2504
-
-
-@pytest.mark.real
-def test_the_sets_of_the_shared_folder_are_found(real):
-    missing = {row["name"] for row in data.available() if row["place"] is None}
-    wanted = {"wmt24/en-es", "mqm/wmt24-ende", "mqm/wmt24-enes", "mqm/wmt24-jazh"}
-    assert missing <= wanted  # downloadable only
-    assert data.ratings_file("ted/en-de").name == "mqm_ted_ende.tsv"
-    assert data.ratings_file("wmt23/en-de").name.endswith("ende.3ratingsPerSegment.tsv.tar.gz")

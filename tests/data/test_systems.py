@@ -99,36 +99,6 @@ def data() -> Path:
     return Path(os.environ.get("ANHELPERS_DATA") or pytest.skip("set ANHELPERS_DATA"))
 
 
-def read_tsv(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-@pytest.mark.real
-@pytest.mark.parametrize(
-    ("name", "file", "pair"),
-    [("wmt24", "wmt24/autoscores.tsv", "lp"), ("wmt23", "wmt23/automatic-scores.tsv", "pair")],
-)
-def test_the_organisers_systems_and_their_pairs_are_listed(data, name, file, pair):
-    seen = {
-        (row["system"].replace("$\\dagger$", "").strip(), row[pair])
-        for row in read_tsv(data / file)
-    }
-    listed = {(row["system"], lp) for row in read_table(name) for lp in row["lp"].split()}
-    assert seen <= listed
-    # of MQM files
-    beside = {"refA", "refB", "IOL_Research", "GPT4-5shot_with_refA", "GPT4-5shot_with_ONLINE-W"}
-    assert {system for system, _ in listed - seen} <= beside
-
-
-@pytest.mark.real
-def test_the_rated_systems_of_the_ted_talks_are_listed(data):
-    systems = {row["system"] for row in read_tsv(data / "mqm/mqm_ted_ende.tsv")}
-    categories = system_categories("wmt21-ted")
-    assert systems <= set(categories)
-    assert Counter(categories[system] for system in systems) == {"MT": 12, "online": 1, "human": 1}
-
-
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("name", "counts"),
