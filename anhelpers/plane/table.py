@@ -90,7 +90,9 @@ def systems_table(
         "n_docs": [len(set(plane.docs[seen].tolist())) for seen in plane.there.T],
         "resampled": plane.unit,
     }
-    columns["n_effective"] = counting = _effective(plane)
+    index = np.unique(plane.clusters, return_inverse=True)[1]
+    sizes = cluster_sums(plane.there.astype(np.float64), index)
+    columns["n_effective"] = counting = effective(sizes)
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
     drawn = _on_frontier(plane) & ~np.isnan(draws).any((0, 1))
     columns |= {
@@ -239,12 +241,6 @@ def _resampled(
     for part in (low, high, errors, draws):
         part[..., stored, :] = np.nan
     return low, high, errors, draws, drawn
-
-
-def _effective(plane: Plane) -> np.ndarray:
-    """(k,) `effective` documents of each system."""
-    _, index = np.unique(plane.clusters, return_inverse=True)
-    return effective(cluster_sums(plane.there.astype(np.float64), index))
 
 
 def few_documents(table: pd.DataFrame) -> str:

@@ -90,18 +90,6 @@ def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monke
     np.testing.assert_allclose(*(t.attrs["draws"] for t in tables), rtol=1e-12)
 
 
-def test_draws_by_segment_come_in_parts_that_fit_the_memory_where_documents_are_long(monkeypatch):
-    docs, rng = np.arange(90) // 30, np.random.default_rng(1)
-    drawn = bootstrap.Resamples(docs, 40, rng)
-    whole = np.concatenate([counts for _, counts in drawn.by_segment()])
-    monkeypatch.setattr(bootstrap, "BLOCK", 900)
-    parts = [*drawn.by_segment()]
-    assert [rows for rows, _ in parts] == [slice(i, i + 10) for i in range(0, 40, 10)]
-    assert all(counts.size <= 900 for _, counts in parts)
-    assert (np.concatenate([counts for _, counts in parts]) == whole).all()
-    assert (whole == drawn._kept[:, drawn.index]).all()
-
-
 @pytest.mark.verifies("BLEU", "chrF", by="foreign", of="sacreBLEU")
 @pytest.mark.parametrize(
     ("name", "oracle"), [("chrf", sacrebleu.CHRF()), ("bleu", sacrebleu.BLEU())]
@@ -414,4 +402,3 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
     outlines = _error_ellipses(cut)
     assert outlines.accuracy.max() == 100
     assert outlines.naturalness.max() == 0
-    assert _error_ellipses(wide).accuracy.max() > 100
