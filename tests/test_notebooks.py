@@ -60,10 +60,6 @@ def path(request):
     return request.param
 
 
-def test_there_is_a_collection():
-    assert "an_5_1_oracle_curve" in {p.stem for p in COLLECTION}
-
-
 def test_no_outputs_no_counts_and_a_plain_kernel(path):
     book = nbformat.read(path, 4)
     nbformat.validate(book)

@@ -5,7 +5,6 @@ import html
 import re
 
 import pytest
-import sacrebleu
 from sacrebleu.dataset.fake_sgml import FakeSGMLDataset
 from sacrebleu.dataset.wmt_xml import WMTXMLDataset
 
@@ -200,27 +199,3 @@ def test_a_long_broken_file_takes_linear_time():
         for root in ("<tstset>", "<dataset>"):
             with contextlib.suppress(DataError):
                 _marked(root + piece * 200_000, "long.sgm")
-
-
-@pytest.mark.real
-@pytest.mark.parametrize("name", ["wmt23/en-de"])
-def test_real_lines_in_markup_score_as_the_plain_files_do(put, name):
-    test = load(name).one_reference()
-    systems = {s: test.systems[s] for s in list(test.systems)[:2]}
-    keys = [(f"d{i // 40}", str(i % 40 + 1)) for i in range(len(test))]
-    parts = {f"hyp_{s}": texts for s, texts in systems.items()}
-    langs = (test.src_lang, test.trg_lang)
-    whole = put("all.xml", xml(test.srcs, keys, langs, ref_A=test.refs["refA"], **parts))
-    found, theirs = load(whole), WMTXMLDataset._unwrap_wmt21_or_later(str(whole))
-    assert (found.srcs, found.refs["refA"], found.lp) == (test.srcs, test.refs["refA"], test.lp)
-    for system, texts in systems.items():
-        assert found.systems[system] == texts
-        cut = "zh" if test.trg_lang == "zh" else "13a"
-        mine, other = (
-            sacrebleu.corpus_bleu(hyps, [refs], tokenize=cut).score
-            for hyps, refs in (
-                (list(texts), list(found.refs["refA"])),
-                (theirs[system], theirs["ref:A"]),
-            )
-        )
-        assert mine == pytest.approx(other, abs=1e-9)

@@ -211,28 +211,6 @@ def test_scores_are_read_back_to_the_last_bit(metric, columns, ref):
         np.testing.assert_array_equal(table.score, values[0])
 
 
-def test_files_are_in_the_places_of_the_layout(tmp_path):
-    folder = write_mme(SMALL, tmp_path / "small")
-    chrf = {"systems": ["M", "GPT-4.5"], "ref": "refA", "level": "sys"}
-    write_mme_scores(folder, "en-de", "chr-F.2", [1, 0.1], **chrf)
-    write_mme_scores(folder, "en-de", "mqm", [[-5], [math.nan], [0]], systems=["M"])
-    assert {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} == {
-        "sources/en-de.txt",
-        "references/en-de.refA.txt",
-        "documents/en-de.docs",
-        "systems.tsv",
-        "system-outputs/en-de/GPT-4.5.txt",
-        "system-outputs/en-de/refA.txt",
-        "system-outputs/en-de/M.txt",
-        "metric-scores/en-de/chr-F.2-refA.sys.score",
-        "human-scores/en-de.mqm.seg.score",
-    }
-    assert (folder / "human-scores" / "en-de.mqm.seg.score").read_text() == (
-        "M\t-5.0\nM\tNone\nM\t0.0\n"
-    )
-    assert (folder / "systems.tsv").read_text() == "system\tcategory\nGPT-4.5\tLLM\n"
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -100,14 +100,6 @@ def test_a_folder_is_loaded_like_a_teaching_set(tree):
         data.load(tree)
 
 
-def test_a_file_of_candidates_is_a_test_set(tmp_path):
-    path = tmp_path / "c.jsonl"
-    path.write_text('{"src": "a", "refs": ["A", "B"], "candidates": ["x"]}\n')
-    test = data.load(path, lp="en-de", reference="refB")
-    assert (test.lp, list(test.refs)) == ("en-de", ["refB", "refA"])
-    assert data.load_candidates(path).texts == ("x",)
-
-
 @pytest.mark.parametrize(
     ("call", "given", "error", "named"),
     [
