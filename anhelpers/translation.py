@@ -134,16 +134,16 @@ def load_mt(
     AnhelpersError : the model cannot be loaded.
     """
     place = models.find(name, revision)
-    config = models.load_config(place)
+    config = place.load_config()
     # the tokenizer of FSMT cannot encode targets where the two vocabularies differ
     if not config.is_encoder_decoder or config.model_type == "fsmt":
         raise DataError(f"{place}: got {config.model_type}, expected an encoder-decoder. Try T5.")
-    model = models.load_network(place, "AutoModelForSeq2SeqLM", dtype)
+    model = place.load_network("AutoModelForSeq2SeqLM", dtype)
     return translation_model(
         model,
-        models.load_tokenizer(place),
+        place.load_tokenizer(),
         name=place.name,
-        revision=models.revision_of(place, model),
+        revision=place.revision_of(model),
         dtype=dtype,
         device=device,
         src_lang=src_lang,

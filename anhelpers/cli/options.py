@@ -160,7 +160,11 @@ def language_model(name: str, lang: str, metrics: Sequence[str]) -> LanguageMode
     """The language model, if one of the metrics needs it; else None."""
     from ..naturalness.lm import load_lm
 
-    return load_lm(name, lang=lang) if any(map(lookup.needs_lm, metrics)) else None
+    return (
+        load_lm(name, lang=lang)
+        if any(lookup.LM in lookup.row_of(one).sees for one in metrics)
+        else None
+    )
 
 
 def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:

@@ -201,7 +201,7 @@ def load_lm(
         bundled(f"lm/{_bundled_lm(lang)}") if str(name) == BUNDLED else name, revision
     )
     if place.folder is not None and device is None and dtype == "float32":
-        commit, file = models.revision_of(place), place.folder / _SCORES
+        commit, file = place.revision_of(), place.folder / _SCORES
         if file.is_file() and _fits(file, commit):
             lm = object.__new__(LanguageModel)
             known = {"name": place.name, "revision": commit, "dtype": dtype, "prefilled": file}
@@ -221,17 +221,17 @@ def _fits(file: Path, revision: str) -> bool:
 
 def _loaded(place: models.Place, device: str | None, dtype: str) -> LanguageModel:
     """The model; parameters as in `load_lm`."""
-    if models.load_config(place).is_encoder_decoder:
+    if place.load_config().is_encoder_decoder:
         raise DataError(f"{place}: got an encoder-decoder, expected a causal language model.")
     if place.folder is not None and (place.folder / _INT8).is_file():
         model = _from_int8(place, dtype)
     else:
-        model = models.load_network(place, "AutoModelForCausalLM", dtype)
+        model = place.load_network("AutoModelForCausalLM", dtype)
     return language_model(
         model,
-        models.load_tokenizer(place),
+        place.load_tokenizer(),
         name=place.name,
-        revision=models.revision_of(place, model),
+        revision=place.revision_of(model),
         device=device,
         dtype=dtype,
         language=None if place.folder is None else _stated_language(place.folder),
@@ -250,7 +250,7 @@ def _from_int8(place: models.Place, dtype: str) -> Any:
             if not name.endswith(".factor")
         }
         with torch.random.fork_rng(devices=[]):  # a new model draws its weights
-            model = transformers.AutoModelForCausalLM.from_config(models.load_config(place))
+            model = transformers.AutoModelForCausalLM.from_config(place.load_config())
         model = model.to(getattr(torch, checks.one_of(dtype, models.DTYPES, "dtype")))
         model.load_state_dict(weights, strict=False)
         if absent := [name for name, _ in model.named_parameters() if name not in weights]:

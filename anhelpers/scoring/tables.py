@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,35 +115,6 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
             scores = scores[~np.isnan(scores)]
             n, value = len(scores), float(scores.mean()) if len(scores) else np.nan
             yield system, metric.name, "segment-mean", value, scale, n, seen, metric.signature
-
-
-def estimate_rows(
-    metric: str, estimates: Mapping[str, Estimate], direction: str, *, level: str
-) -> pd.DataFrame:
-    """Rows as `system_rows`, with low and high of the 95 % interval, of estimates: system -> Estimate.
-
-    Parameters
-    ----------
-    direction : str
-        The better direction, such as "lower is better".
-    """
-    import pandas as pd
-
-    rows = [
-        (
-            system,
-            metric,
-            level,
-            e.value,
-            f"{e.unit} ({direction})",
-            e.n,
-            "",
-            e.signature,
-            *e.interval,
-        )
-        for system, e in estimates.items()
-    ]
-    return pd.DataFrame(rows, columns=[*_COLUMNS, "low", "high"])
 
 
 def estimate_table(estimates: Iterable[Estimate]) -> pd.DataFrame:

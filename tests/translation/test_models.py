@@ -116,9 +116,9 @@ def test_weights_that_are_missing_or_pickled_are_no_model(family, tmp_path):
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json", "merges.txt"])
 def test_a_folder_s_revision_changes_with_what_decides_a_score(tmp_path, name):
     (tmp_path / "config.json").write_text("{}")
-    before = models.revision_of(models.find(tmp_path))
+    before = models.find(tmp_path).revision_of()
     (tmp_path / name).write_text('{"a": 1}')
-    assert models.revision_of(models.find(tmp_path)) != before
+    assert models.find(tmp_path).revision_of() != before
 
 
 def test_a_decoder_saved_alone_starts_as_in_the_pair(tiny_marian):
