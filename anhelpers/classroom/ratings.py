@@ -242,15 +242,9 @@ def agreement(
     else:
         note = "No interval: these ratings vary too little."
     also = (int(wide.notna().any().sum()), "raters"), (int(wide.notna().sum().sum()), "ratings")
-    counted: dict[str, Any] = {
-        "n": len(wide),
-        "of": "translations",
-        "n_docs": n_segments,
-        "clusters": "segments",
-    }
-    return Estimate(
-        f"{criterion}: α ({level})", alpha, **ends, **counted, also=also, caution=note.strip()
-    )
+    ends |= {"n": len(wide), "of": "translations", "n_docs": n_segments, "clusters": "segments"}
+    name = f"{criterion}: α ({level})"
+    return Estimate(name, alpha, **ends, also=also, caution=note.strip())
 
 
 def krippendorff_alpha(values: ArrayLike, level: str = "ordinal") -> float:
