@@ -3,7 +3,6 @@
 import bz2
 import lzma
 import zlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from anhelpers.errors import DataError
 from anhelpers.naturalness.compression import (
     COMPRESSORS,
     compressed_bits,
@@ -141,9 +139,3 @@ def test_the_metric_is_its_definition_on_segments_and_on_the_corpus(lm):
     assert "|eos:yes|" in metric.signature
     assert f"|zstandard:{zstandard.__version__}|texts:each" in metric.signature
     assert metric.corpus_signature.endswith("|texts:joined")
-
-
-@pytest.mark.neural
-def test_a_model_of_another_language_is_refused(lm):
-    with pytest.raises(DataError):
-        zip_metric(replace(lm, language="de"), "ja")

@@ -1,6 +1,5 @@
 """Which models are found and loaded, with which languages, and which are refused."""
 
-import json
 import shutil
 
 import pytest
@@ -134,11 +133,3 @@ def test_a_name_is_a_folder_a_bundled_model_or_a_hub_id(tmp_path, monkeypatch):
     assert models.find("de-small").folder.name == "de-small"
     found = models.find("owner/model@abc")
     assert (found.address, found.revision, found.folder) == ("owner/model", "abc", None)
-
-
-def test_the_revision_of_a_vocabulary(family, tmp_path):
-    folder = copied(family, tmp_path)
-    first = load_mt(folder, device="cpu").revision
-    vocabulary = json.loads((folder / "vocab.json").read_text("utf-8"))
-    (folder / "vocab.json").write_text(json.dumps(vocabulary | {"▁neu": 5}), "utf-8")
-    assert load_mt(folder, device="cpu").revision != first
