@@ -23,7 +23,7 @@ import numpy as np
 from . import checks
 from .data.languages import NAMES, base
 from .data.schema import CandidateSet
-from .errors import DataError, UnknownName, need
+from .errors import DataError, need
 from .metrics import Metric, signature_of
 from .models import failing_as, plain_ids
 from .naturalness.lm import LanguageModel
@@ -77,8 +77,6 @@ class Sampler:
         for name in ("k", "max_tokens"):
             checks.whole(name, getattr(self, name))
         checks.whole("seed", self.seed, 0, checks.LARGEST_SEED)
-        if not 0 < self.temperature < np.inf:
-            raise DataError(f"temperature: got {self.temperature}, expected a number above 0.")
         _ = self.options
         if isinstance(self.model, LanguageModel):
             if not self.template:
@@ -143,9 +141,7 @@ def language_name(code_or_name: str) -> str:
     """
     if code_or_name[:1].isupper():
         return code_or_name
-    if (code := base(code_or_name)) not in NAMES:
-        raise UnknownName("language", code_or_name, NAMES)
-    return NAMES[code]
+    return NAMES[checks.one_of(base(code_or_name), NAMES, "language")]
 
 
 def _prompt(lm: LanguageModel, template: str, lp: str, src: str) -> list[int]:
@@ -188,9 +184,7 @@ def generate(
     ------
     DataError : a blank or too long source, or a file with candidates of other sources or options.
     """
-    if not len(checks.texts("srcs", srcs)):
-        raise DataError("srcs: got no source.")
-    starts = [sampler.start(i, src) for i, src in enumerate(srcs)]
+    starts = [sampler.start(i, src) for i, src in enumerate(checks.texts("srcs", srcs))]
     records = [] if output is None else _finished(Path(output), sampler.signature, srcs)
     with progress(len(srcs), f"candidates of {sampler.model.name}", "sources") as step:
         step(len(records))
@@ -217,8 +211,6 @@ def generate(
 
 def _finished(path: Path, signature: str, srcs: Sequence[str]) -> list[dict]:
     """The records in the file, whose line i belongs to source i; a torn last line is removed."""
-    if path.suffix != ".jsonl":
-        raise DataError("output: expected a .jsonl file.", path)
     data = path.read_bytes() if path.is_file() else b""
     whole = data[: data.rfind(b"\n") + 1]
     try:

@@ -53,6 +53,13 @@ def one_of(value: str, known: Iterable[str], kind: str, hint: str = "") -> str:
     return value
 
 
+def some(mask: np.ndarray, message: str) -> np.ndarray:
+    """The same bool array; without any True a DataError with this message."""
+    if not mask.any():
+        raise DataError(message)
+    return mask
+
+
 def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray:
     """(n,) int64 ids of the segment of each candidate: non-negative, below `n_segments`."""
     ids = np.asarray(segment)

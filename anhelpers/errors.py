@@ -60,6 +60,16 @@ class DataError(AnhelpersError, ValueError):
 class MissingExtra(AnhelpersError, ImportError):
     """An optional library is missing; the message has the command that installs it."""
 
+    @staticmethod
+    def remedy(extra: str = "") -> str:
+        """The command that installs this package with an extra into this Python."""
+        root = Path(__file__).resolve().parents[1]
+        name = f"[{extra}]" if extra else ""
+        wanted = ["-e", f"{root}{name}"] if (root / "pyproject.toml").is_file() else None
+        return shlex.join(
+            [sys.executable, "-m", "pip", "install", *(wanted or ["anhelpers" + name])]
+        )
+
 
 class UnknownName(AnhelpersError, LookupError):
     """A name that is not in the list; the message has the nearest one and the start of the list."""
@@ -96,14 +106,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
-def install_line(extra: str = "") -> str:
-    """The command that installs this package with an extra into this Python."""
-    root = Path(__file__).resolve().parents[1]
-    option = f"[{extra}]" if extra else ""
-    wanted = ["-e", f"{root}{option}"] if (root / "pyproject.toml").is_file() else None
-    return shlex.join([sys.executable, "-m", "pip", "install", *(wanted or [f"anhelpers{option}"])])
-
-
 def need(module: str, why: str) -> ModuleType:
     """Import an optional library, or raise MissingExtra with the command that installs it.
 
@@ -119,6 +121,6 @@ def need(module: str, why: str) -> ModuleType:
     except Exception as error:  # a broken library raises anything
         name = module.split(".")[0]
         extra = next((extra for extra, names in _EXTRAS.items() if name in names.split()), None)
-        line = install_line(extra) if extra else f"pip install {name}"
+        line = MissingExtra.remedy(extra) if extra else f"pip install {name}"
         told = f"{why} needs {module} ({str(error) or type(error).__name__}). Install it: {line}"
         raise MissingExtra(told) from error

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .data.languages import short_code
 from .errors import DataError
 
 LPP_DISTANCE = "lpp-distance"
@@ -129,6 +130,12 @@ class Metric:
     def scale(self) -> str:
         """Unit and direction, e.g. "edits per 100 reference words (lower is better)"."""
         return f"{self.unit} ({'higher' if self.higher_is_better else 'lower'} is {self.praise})"
+
+
+def check_language(trg_lang: str | None, known: str | None, name: str) -> None:
+    """Raise a DataError if texts are in another language than the only one of a metric."""
+    if known and short_code(trg_lang or "und") not in ("und", short_code(known)):
+        raise DataError(f"target language: got '{trg_lang}', expected {known}, as for {name}.")
 
 
 @dataclass(frozen=True)

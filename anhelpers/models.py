@@ -19,7 +19,7 @@ import numpy as np
 
 from . import checks
 from .data.fetch import bundled
-from .errors import AnhelpersError, DataError, need
+from .errors import AnhelpersError, need
 
 T = TypeVar("T")
 DTYPES = ("float32", "bfloat16", "float16")
@@ -65,15 +65,96 @@ class Place:
     def __str__(self) -> str:
         return f"{self.address}@{self.revision}" if self.revision else self.address
 
+    def cache_first(self, load: Callable[[dict], T]) -> T:
+        """The result of `load(options)`: from local files if they suffice, else from the hub."""
+        hub = logging.getLogger("huggingface_hub")
+        level = hub.level
+        hub.setLevel(logging.ERROR)  # its retries print tracebacks; the error below has its message
+        try:
+            with failing_as(self):
+                if self.folder is None:
+                    try:
+                        return load({"revision": self.revision or "main", "local_files_only": True})
+                    except (OSError, ValueError):
+                        pass
+                return load(
+                    {
+                        "revision": self.revision or "main",
+                        "local_files_only": self.folder is not None,
+                    }
+                )
+        finally:
+            hub.setLevel(level)
+
+    def load_config(self) -> Any:
+        """The configuration of a model, which has its kind, without reading any weights."""
+        auto = need("transformers", "loading a model").AutoConfig
+        return self.cache_first(
+            lambda given: auto.from_pretrained(self.address, trust_remote_code=False, **given)
+        )
+
+    def load_tokenizer(self) -> Any:
+        """The tokenizer of a model; the slow one where the fast one cannot be made."""
+        auto = need("transformers", "loading a tokenizer").AutoTokenizer
+
+        def load(given: dict) -> Any:
+            try:
+                return auto.from_pretrained(self.address, trust_remote_code=False, **given)
+            except ImportError:  # the conversion to a fast one needs a matching protobuf
+                given = {"use_fast": False, **given}
+                return auto.from_pretrained(self.address, trust_remote_code=False, **given)
+
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
+            tokenizer = self.cache_first(load)
+        if tokenizer is False:  # transformers' result for an unreadable vocabulary
+            raise AnhelpersError(f"{self}: its tokenizer cannot be read.")
+        return tokenizer
+
+    def load_network(self, auto: str, dtype: str = "float32", safetensors: bool = True) -> Any:
+        """The network of a model, all of whose weights were found.
+
+        Parameters
+        ----------
+        auto : str
+            Class of transformers, such as "AutoModelForCausalLM".
+        dtype : {"float32", "bfloat16", "float16"}
+        safetensors : bool
+            False also reads pickles of weights and nothing else, where the authors have published no other file.
+        """
+        checks.one_of(dtype, DTYPES, "dtype")
+        torch, transformers = (need(name, "loading a model") for name in ("torch", "transformers"))
+        options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
+        options |= {"trust_remote_code": False, "use_safetensors": safetensors or None}
+        load = getattr(transformers, auto).from_pretrained
+        model, found = self.cache_first(lambda given: load(self.address, **options, **given))
+        if absent := sorted(found["missing_keys"]):
+            raise AnhelpersError(f"{self}: {len(absent)} weights are missing, such as {absent[0]}.")
+        return model
+
+    def revision_of(self, model: Any = None) -> str:
+        """The first 12 hex digits of the hub's commit, or of the sha256 of a folder's files."""
+        if self.folder is None:
+            return (getattr(model.config, "_commit_hash", None) or self.revision or "unknown")[:12]
+        digest, folder = hashlib.sha256(), self.folder
+        names = {"tokenizer.json"} if (folder / "tokenizer.json").is_file() else _VOCABULARIES
+        kept = (p for p in folder.iterdir() if p.suffix in _WEIGHTS or p.name in names | _SETTINGS)
+        for path in sorted(kept):
+            digest.update(path.name.encode())
+            with path.open("rb") as file:
+                hashlib.file_digest(file, lambda: digest)
+        return digest.hexdigest()[:12]
+
 
 def find(name: str | Path, revision: str | None = None) -> Place:
-    """The place of a model: a folder, the name of a bundled model, or a hub id, optionally "id@revision"."""
+    """The place of a model: a folder, the name of a bundled model, or a hub id, optionally "id@revision".
+
+    A folder has one version, so `revision` is ignored for it.
+    """
     path = Path(os.path.expanduser(name))
     tiny = bundled("teaching").parent / "lm" / path.name
     folder = path if path.is_dir() else tiny if str(name) == tiny.name and tiny.is_dir() else None
     if folder is not None:
-        if revision is not None:
-            raise DataError(f"revision of a folder: got '{revision}', expected none.", name)
         return Place(str(folder), None, folder)
     hub_id, _, inline = str(path if str(name).startswith("~") else name).partition("@")
     return Place(hub_id, revision or inline or None)
@@ -84,10 +165,8 @@ def device(name: str | None = None) -> str:
     torch = need("torch", "a neural model")
     if name is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
+    with failing_as(f"device '{name}'"):
         torch.ones(1, device=name).item()
-    except Exception:
-        raise DataError(f"device: got '{name}', expected cpu or an available GPU.") from None
     return str(torch.device(name))
 
 
@@ -106,92 +185,6 @@ def failing_as(name: object) -> Iterator[None]:
     except Exception as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         raise AnhelpersError(f"{name}: {lines[0][:140]}") from error
-
-
-def cache_first(place: Place, load: Callable[[dict], T]) -> T:
-    """The result of `load(options)`: from local files if they suffice, else from the hub."""
-    hub = logging.getLogger("huggingface_hub")
-    level = hub.level
-    hub.setLevel(logging.ERROR)  # its retries print tracebacks; the error below has its message
-    try:
-        with failing_as(place):
-            if place.folder is None:
-                try:
-                    return load({"revision": place.revision or "main", "local_files_only": True})
-                except (OSError, ValueError):
-                    pass
-            return load(
-                {"revision": place.revision or "main", "local_files_only": place.folder is not None}
-            )
-    finally:
-        hub.setLevel(level)
-
-
-def load_config(place: Place) -> Any:
-    """The configuration of a model, which says its kind before any weights are read."""
-    auto = need("transformers", "loading a model").AutoConfig
-    if place.folder is not None and not (place.folder / "config.json").is_file():
-        raise AnhelpersError(f"{place}: has no config.json, so it is no model of transformers.")
-    return cache_first(
-        place, lambda given: auto.from_pretrained(place.address, trust_remote_code=False, **given)
-    )
-
-
-def load_tokenizer(place: Place) -> Any:
-    """The tokenizer of a model; the slow one where the fast one cannot be made."""
-    auto = need("transformers", "loading a tokenizer").AutoTokenizer
-
-    def load(given: dict) -> Any:
-        try:
-            return auto.from_pretrained(place.address, trust_remote_code=False, **given)
-        except ImportError as error:  # the conversion to a fast one needs a matching protobuf
-            if "protobuf" not in str(error).lower():
-                raise
-            given = {"use_fast": False, **given}
-            return auto.from_pretrained(place.address, trust_remote_code=False, **given)
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
-        tokenizer = cache_first(place, load)
-    if tokenizer is False:  # transformers' result for an unreadable vocabulary
-        raise AnhelpersError(f"{place}: its tokenizer cannot be read.")
-    return tokenizer
-
-
-def load_network(place: Place, auto: str, dtype: str = "float32", safetensors: bool = True) -> Any:
-    """The network of a model, all of whose weights were found.
-
-    Parameters
-    ----------
-    auto : str
-        Class of transformers, such as "AutoModelForCausalLM".
-    dtype : {"float32", "bfloat16", "float16"}
-    safetensors : bool
-        False also reads pickles of weights and nothing else, where the authors have published no other file.
-    """
-    checks.one_of(dtype, DTYPES, "dtype")
-    torch, transformers = (need(name, "loading a model") for name in ("torch", "transformers"))
-    options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
-    options |= {"trust_remote_code": False, "use_safetensors": safetensors or None}
-    load = getattr(transformers, auto).from_pretrained
-    model, found = cache_first(place, lambda given: load(place.address, **options, **given))
-    if absent := sorted(found["missing_keys"]):
-        raise AnhelpersError(f"{place}: {len(absent)} weights are missing, such as {absent[0]}.")
-    return model
-
-
-def revision_of(place: Place, model: Any = None) -> str:
-    """The first 12 hex digits of the hub's commit, or of the sha256 of a folder's files."""
-    if place.folder is None:
-        return (getattr(model.config, "_commit_hash", None) or place.revision or "unknown")[:12]
-    digest, folder = hashlib.sha256(), place.folder
-    names = {"tokenizer.json"} if (folder / "tokenizer.json").is_file() else _VOCABULARIES
-    kept = (p for p in folder.iterdir() if p.suffix in _WEIGHTS or p.name in names | _SETTINGS)
-    for path in sorted(kept):
-        digest.update(path.name.encode())
-        with path.open("rb") as file:
-            hashlib.file_digest(file, lambda: digest)
-    return digest.hexdigest()[:12]
 
 
 def longest(model: Any, tokenizer: Any) -> int:
@@ -257,7 +250,7 @@ def encode(
 def batches(lengths: Sequence[int], budget: int, most: float = float("inf")) -> list[list[int]]:
     """Indices of inputs in batches of at most `budget` padded tokens and `most` inputs, longest first.
 
-    An input longer than the budget is a batch of its own.
+    An input longer than the budget is a batch by itself.
 
     >>> batches([2, 5, 1, 2], 5)
     [[1], [0, 3], [2]]

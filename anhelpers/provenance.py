@@ -17,14 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .checks import one_of
 from .data.io import write_atomic
-from .errors import DataError, one_line
+from .errors import one_line
 from .metrics import signature_of
 
 if TYPE_CHECKING:
     import jinja2
-    import pandas as pd
 
 _MAKING = "ANHELPERS_MAKING"
 """Environment variable: the running command or notebook, for the kernels and workers it starts."""
@@ -94,31 +92,6 @@ def write_made(folder: str | PathLike, names: Iterable[str]) -> Path:
     return write_atomic(
         path, json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     )
-
-
-def made_of(path: str | PathLike) -> str:
-    """The origin of a result, from .made.json beside it; a DataError if there is none."""
-    path = Path(path)
-    beside = path.with_name(MADE)
-    known = json.loads(beside.read_text("utf-8")) if beside.is_file() else {}
-    if path.name not in known:
-        raise DataError(f"no entry for it in {beside}. Keep that file with its results.", path)
-    return known[path.name]
-
-
-def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
-    """Write a table as .csv or .parquet, and its origin into .made.json beside it."""
-    path = Path(path)
-    if one_of(path.suffix.lower(), (".csv", ".parquet"), "suffix of results") == ".csv":
-        write_atomic(path, table.to_csv(index=False, lineterminator="\n"))
-    else:
-        import io
-
-        table.to_parquet(buffer := io.BytesIO(), index=False)
-        write_atomic(path, buffer.getvalue())
-    if path.is_file():  # not /dev/null or a pipe
-        write_made(path.parent, [path.name])
-    return path
 
 
 def in_page(page: str, line: str | None = None) -> str:

@@ -134,16 +134,16 @@ def load_mt(
     AnhelpersError : the model cannot be loaded.
     """
     place = models.find(name, revision)
-    config = models.load_config(place)
+    config = place.load_config()
     # the tokenizer of FSMT cannot encode targets where the two vocabularies differ
     if not config.is_encoder_decoder or config.model_type == "fsmt":
         raise DataError(f"{place}: got {config.model_type}, expected an encoder-decoder. Try T5.")
-    model = models.load_network(place, "AutoModelForSeq2SeqLM", dtype)
+    model = place.load_network("AutoModelForSeq2SeqLM", dtype)
     return translation_model(
         model,
-        models.load_tokenizer(place),
+        place.load_tokenizer(),
         name=place.name,
-        revision=models.revision_of(place, model),
+        revision=place.revision_of(model),
         dtype=dtype,
         device=device,
         src_lang=src_lang,
@@ -166,8 +166,6 @@ def translation_model(
 ) -> TranslationModel:
     """A `TranslationModel` of a model and tokenizer in memory; parameters as in `load_mt`."""
     device = models.device(device)
-    if tokenizer.eos_token_id is None:
-        raise DataError(f"{name}: its tokenizer has no end-of-sequence token.")
     src_lang, trg_lang = _languages(tokenizer, name, src_lang, trg_lang)
     return TranslationModel(
         model=model.eval().to(device),
@@ -223,8 +221,8 @@ def _languages(
         return _choose_language(src_lang, known, f"source language of {name}"), trg_lang
     own = getattr(tokenizer, "source_lang", None), getattr(tokenizer, "target_lang", None)
     for code, language in zip((src_lang, trg_lang), own, strict=True):
-        if code is not None and code != language:
-            raise DataError(f"language of {name}: got '{code}', expected none or {language}.")
+        if code is not None:
+            _choose_language(code, [language] if language else [], f"language of {name}")
     return None, None
 
 
@@ -238,10 +236,12 @@ def _prefix(model: Any, tokenizer: Any, trg_lang: str | None, name: str) -> tupl
     if trg_lang and not hasattr(tokenizer, "spm_target"):
         by_code = getattr(tokenizer, "get_lang_id", tokenizer.convert_tokens_to_ids)
         language = by_code(trg_lang)
-    if language is not None and type(tokenizer).__name__.startswith("MBartTokenizer"):
-        return (language,)
-    if (start := model.config.decoder_start_token_id) is None:
-        raise DataError(f"{name}: its configuration has no decoder_start_token_id.")
+    alone = language is not None and type(tokenizer).__name__.startswith("MBartTokenizer")
+    start = language if alone else model.config.decoder_start_token_id
+    if start is None or tokenizer.eos_token_id is None:
+        raise DataError(f"{name}: has no decoder_start_token_id or no end-of-sequence token.")
+    if alone:
+        return (start,)
     if language is not None:
         return start, language
     own = tokenizer(text_target=" ", return_attention_mask=False)["input_ids"]

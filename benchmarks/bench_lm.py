@@ -26,7 +26,7 @@ import transformers
 import anhelpers as an
 from anhelpers.models import TOKENS_PER_BATCH, batches
 from anhelpers.naturalness.lm import _token_ids, _windows, load_lm, score_texts
-from anhelpers.naturalness.packed import _tree, packs
+from anhelpers.naturalness.packed import _packs, _tree
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, not_measured, within
@@ -143,7 +143,7 @@ def candidates(n: int, k: int) -> list[str]:
 def saved(lm, ids: list[list[int]]) -> float:
     """The share of all tokens that are not read: those of repeats, and those that the packs of the others share."""
     distinct = [list(own) for own in dict.fromkeys(map(tuple, ids))]
-    made = packs(lm, distinct, TOKENS_PER_BATCH["cpu"])
+    made = _packs(lm, distinct, TOKENS_PER_BATCH["cpu"])
     rows = [row for pack in made for row in pack]
     packed = sum(len(distinct[i]) - 1 for row in rows for i in row)
     read = sum(len(_tree([distinct[i] for i in row]).tokens) for row in rows)

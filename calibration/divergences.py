@@ -23,7 +23,7 @@ from anhelpers.divergences.processes import (
 )
 from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
 from anhelpers.estimate import Estimate
-from anhelpers.naturalness.lexical import MEASURES, jackknife
+from anhelpers.naturalness.lexical import MEASURES, _jackknife
 from anhelpers.naturalness.lpp import lpp_distance
 
 from .row import Row
@@ -199,7 +199,7 @@ def _written(m: int, rng: np.random.Generator) -> list[np.ndarray]:
 def _words(name: str, m: int, rng: np.random.Generator) -> bool:
     """Whether the interval of a measure of words holds its mean over corpora of as many documents."""
     docs = _written(m, rng)
-    value, se, _ = jackknife(MEASURES[name].of, [doc.tolist() for doc in docs])
+    value, se, _ = _jackknife(MEASURES[name].of, [doc.tolist() for doc in docs])
     low, high = student(value, se, effective([len(doc) for doc in docs]))
     return bool(low <= _mean_words(name, m) <= high)
 

@@ -24,7 +24,7 @@ def tables() -> str:
     for axis in AXES:
         head = ("name", "needs", "score", "model on the hub")
         rows = [
-            row(f"`{one.typed}`", ", ".join(one.sees), one.says, one.hub)
+            row(f"`{one.typed}`", ", ".join(one.sees), one.description, one.hub)
             for one in lookup.TABLE
             if one.axis == axis
         ]

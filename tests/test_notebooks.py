@@ -17,7 +17,8 @@ import pytest
 from anhelpers import cli
 from anhelpers.classroom.exercises import NOT_YET, RIGHT
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.notebooks import about, notebook_paths, parameters_of, run, typeset
+from anhelpers.notebooks import about, notebook_paths, run, typeset
+from anhelpers.notebooks.catalog import _parameters_of
 
 COLLECTION = notebook_paths()
 EXECUTED = ("00_start_here", "an_3_tradeoff", "an_5_1_oracle_curve", "xmi_2_definition")
@@ -31,7 +32,7 @@ def smallest(path):
         "pairs": ["cipher", "gender", "vague"],
         "young": [40],
     }
-    return {name: value for name, value in smoke.items() if name in parameters_of(path)}
+    return {name: value for name, value in smoke.items() if name in _parameters_of(path)}
 
 
 def cells(path, kind):
@@ -59,10 +60,6 @@ def path(request):
     return request.param
 
 
-def test_there_is_a_collection():
-    assert "an_5_1_oracle_curve" in {p.stem for p in COLLECTION}
-
-
 def test_no_outputs_no_counts_and_a_plain_kernel(path):
     book = nbformat.read(path, 4)
     nbformat.validate(book)
@@ -79,7 +76,7 @@ def test_parameters_are_literals_with_a_comment(path):
         assert isinstance(statement, ast.Assign)
         ast.literal_eval(statement.value)
     assert sum("#" in line for line in lines(cell)) >= len(lines(cell)) - 1
-    assert {"data", "seed"} <= set(parameters_of(path))
+    assert {"data", "seed"} <= set(_parameters_of(path))
 
 
 def test_the_first_notebook_is_read_aloud_in_five_minutes():

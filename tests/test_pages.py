@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 
-from anhelpers.notebooks import export_html, typeset
+from anhelpers.notebooks.export import _export_html, typeset
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
@@ -22,7 +22,7 @@ def exported(tmp_path):
 
     def page(*cells):
         nbformat.write(nbformat.v4.new_notebook(cells=[*cells]), tmp_path / "one.ipynb")
-        return export_html(tmp_path / "one.ipynb")
+        return _export_html(tmp_path / "one.ipynb")
 
     return page
 
@@ -188,7 +188,7 @@ def test_a_control_of_another_library_asks_for_no_script_from_the_network(tmp_pa
         "application/vnd.jupyter.widget-state+json": state | {"version_major": 2}
     }
     nbformat.write(book, tmp_path / "one.ipynb")
-    page = export_html(tmp_path / "one.ipynb")
+    page = _export_html(tmp_path / "one.ipynb")
     assert page.count("needs a kernel") == 1
     assert "<b>drawn</b>" in page
     for absent in ("html-manager", "FloatLogSlider", "<script src"):

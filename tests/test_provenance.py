@@ -6,15 +6,15 @@ import pandas as pd
 import pytest
 
 from anhelpers import __version__
+from anhelpers.cli.check import _made_of
+from anhelpers.cli.options import _write_result
 from anhelpers.errors import AnhelpersError, DataError
 from anhelpers.provenance import (
     from_template,
     in_page,
     made_by,
-    made_of,
     making,
     write_made,
-    write_result,
 )
 
 TABLE = pd.DataFrame({"system": ["A", "B"], "value": [0.1, None]})
@@ -23,16 +23,16 @@ TABLE = pd.DataFrame({"system": ["A", "B"], "value": [0.1, None]})
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_is_written_as_it_is_with_its_origin_beside_it(tmp_path, suffix):
     with making({"command": "score", "seed": 3, "data": "teaching"}):
-        path = write_result(tmp_path / f"a.{suffix}", TABLE)
+        path = _write_result(tmp_path / f"a.{suffix}", TABLE)
     read = pd.read_csv if suffix == "csv" else pd.read_parquet
     pd.testing.assert_frame_equal(read(path), TABLE)
-    line = made_of(path)
+    line = _made_of(path)
     assert line.startswith(f"anhelpers:{__version__}|command:score|seed:3|data:teaching|python:")
 
 
 def test_other_files_of_the_folder_keep_their_entries(tmp_path):
     with making({"command": "one"}):
-        write_result(tmp_path / "a.csv", TABLE)
+        _write_result(tmp_path / "a.csv", TABLE)
     with making({"command": "two"}):
         write_made(tmp_path, ["b.svg"])
     known = json.loads((tmp_path / ".made.json").read_text("utf-8"))
@@ -42,13 +42,13 @@ def test_other_files_of_the_folder_keep_their_entries(tmp_path):
 @pytest.mark.parametrize("name", ["a.xlsx", "no/folder/a.csv"])
 def test_a_table_that_cannot_be_written_is_refused(tmp_path, name):
     with pytest.raises(AnhelpersError):
-        write_result(tmp_path / name, TABLE)
+        _write_result(tmp_path / name, TABLE)
 
 
 def test_a_file_without_an_entry_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("x\n", "utf-8")
     with pytest.raises(DataError):
-        made_of(tmp_path / "a.csv")
+        _made_of(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,8 @@ NOT_QUANTITIES = {
     "stats": "mean_ranks",
     "mqm": "base_system category_table choose_scheme load_scheme marked_example marks_table rater_notes "
     "rating_human",
-    "classroom": "check holds draw_sheet invented_class one_of_each plane_claim plane_notes "
-    "read_class_ratings write_ratings",
+    "classroom": "check holds invented_class one_of_each plane_claim plane_notes "
+    "read_class_ratings",
     "plane": "bias_claim by_pair few_documents fluency_rows fluency_summary judged_studies leaders "
     "mean_axis metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_metrics "
     "rated_plane sliced_table stored_against system_plane undecided verdict with_human_points "

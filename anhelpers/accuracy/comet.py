@@ -143,7 +143,7 @@ def _load_comet(
         name=named,
         revision=revision,
         kind=kind,
-        encoder=f"{encoder.name}@{models.revision_of(encoder, model.encoder.model)}",
+        encoder=f"{encoder.name}@{encoder.revision_of(model.encoder.model)}",
         reads=tuple(f for f in reads if reference or f != "ref"),
         dtype=dtype,
         device=device,
@@ -163,7 +163,7 @@ def _checkpoint(name: str | Path, revision: str | None) -> tuple[str, str, Path,
             both = options | {"revision": settings.parent.name}  # of one commit
             return Path(get("checkpoints/model.ckpt", **both)), settings
 
-        weights, settings = models.cache_first(place, fetch)
+        weights, settings = place.cache_first(fetch)
         return place.name, settings.parent.name[:12], weights, settings
     found = [path]
     if place is not None and place.folder is not None:
@@ -183,9 +183,9 @@ def _checkpoint(name: str | Path, revision: str | None) -> tuple[str, str, Path,
 def _model(path: Path, kind: str, settings: dict[str, Any], encoder: models.Place) -> Any:
     """The module by comet's own loader, with all weights; the encoder's settings and tokenizer are fetched first."""
     comet = _library()
-    models.load_config(encoder)
+    encoder.load_config()
     minilm = settings.get("encoder_model") == "MiniLM"
-    models.load_tokenizer(models.find(_MINILM) if minilm else encoder)
+    (models.find(_MINILM) if minilm else encoder).load_tokenizer()
     # as comet.load_from_checkpoint, which does not pass on weights_only
     patched = settings.get("layer_transformation") == "sparsemax_patch"
     options = {"layer_transformation": "softmax"} if patched else {}

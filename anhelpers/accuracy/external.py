@@ -29,8 +29,8 @@ from ..data.human import KINDS, is_export, rating_files, read_ratings_of
 from ..data.io import read_bytes, read_table
 from ..data.ratings import Ratings, join_ratings, read_ratings
 from ..data.schema import TestSet
-from ..data.sets import SETS, find_file, ratings_file
-from ..data.wmt import is_mme, is_wmt25, mme_scores, read_mme, read_mme_scores, read_wmt
+from ..data.sets import SETS, find_file, load, ratings_file
+from ..data.wmt import is_mme, is_wmt25, mme_scores, read_mme_scores
 from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
@@ -150,7 +150,7 @@ def _files(path: Path, called: str) -> list[Path]:
 def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
     """The scores of a folder for those outputs of a test set that it has."""
     if is_wmt25(path):
-        whole = read_wmt(path, test.lp)
+        whole = load(path, test.lp)
         return within(whole, test, read_wmt25_scores(path, whole, called))
     if not is_mme(path):
         raise DataError("neither a folder of WMT25 nor one of mt-metrics-eval.", path)
@@ -161,7 +161,7 @@ def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
     }
     one = stored[checks.one_of(called, stored, f"stored score of segments in {path}")]
     scores = read_mme_scores(path, test.lp, one.name, one.ref).rename(columns={"score": "value"})
-    return within(read_mme(path, test.lp), test, scores)
+    return within(load(path, test.lp), test, scores)
 
 
 def _own_direction(values: np.ndarray, family: Family, called: str, path: Path) -> np.ndarray:

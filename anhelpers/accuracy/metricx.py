@@ -102,7 +102,7 @@ def _load_metricx(
     variant = variant or (year[0].replace("metricx-", "metricx") if year else place.name)
     checks.one_of(variant, VARIANTS, "variant of MetricX")
     checks.one_of(dtype, _DTYPES, "dtype")
-    config = models.load_config(place)
+    config = place.load_config()
     if config.model_type != "mt5" or config.vocab_size <= _SCORE_ID:
         got = f"{config.model_type} with {getattr(config, 'vocab_size', 0):,} tokens"
         raise DataError(f"{place}: got {got}, expected mt5 with more than {_SCORE_ID:,}.")
@@ -110,16 +110,16 @@ def _load_metricx(
         (place.folder / f).is_file() for f in ("tokenizer.json", "spiece.model")
     )
     pieces = place if own else models.find(_TOKENIZER)
-    commit = None if own else getattr(models.load_config(pieces), "_commit_hash", None)
-    tokenizer = models.load_tokenizer(pieces)
-    model = _one_logit(models.load_network(place, "MT5ForConditionalGeneration", dtype, False))
+    commit = None if own else getattr(pieces.load_config(), "_commit_hash", None)
+    tokenizer = pieces.load_tokenizer()
+    model = _one_logit(place.load_network("MT5ForConditionalGeneration", dtype, False))
     device = models.device(device)
     return _MetricX(
         model=model.eval().to(device),
         tokenizer=tokenizer,
         variant=variant,
         name=place.name,
-        revision=models.revision_of(place, model),
+        revision=place.revision_of(model),
         tokenizer_name=None if own else f"{pieces.name}@{(commit or 'unknown')[:12]}",
         dtype=dtype,
         device=device,

@@ -7,11 +7,7 @@ from .ratings import ClassRatings as ClassRatings
 from .ratings import agreement as agreement
 from .ratings import invented_class as invented_class
 from .ratings import krippendorff_alpha as krippendorff_alpha
-from .ratings import pairwise_agreement as pairwise_agreement
 from .ratings import read_class_ratings as read_class_ratings
-from .ratings import write_ratings as write_ratings
 from .sheet import CRITERIA as CRITERIA
 from .sheet import SCALE as SCALE
-from .sheet import Sheet as Sheet
-from .sheet import draw_sheet as draw_sheet
 from .sheet import one_of_each as one_of_each

@@ -20,7 +20,7 @@ from ..data.human import TextRatings, load_ratings, ratings_beside
 from ..data.io import read_table
 from ..errors import DataError
 from ..estimate import Estimate
-from .sheet import COLUMNS, CRITERIA, SCALE, Cell, Sheet
+from .sheet import COLUMNS, CRITERIA, SCALE, Cell, _Sheet
 
 _LEVELS = ("nominal", "ordinal", "interval")
 _CELL = ["segment", "candidate", "criterion"]
@@ -60,9 +60,25 @@ class ClassRatings:
         wide = part.pivot(index=_CELL[:2], columns="rater", values="rating")
         return wide.reindex(columns=self.raters)
 
+    def pairwise_alpha(self, criterion: str) -> pd.DataFrame:
+        """Ordinal α of each pair of raters; nan on the diagonal, and where it is undefined."""
+        wide, names = self.matrix(criterion).to_numpy(), self.raters
+        table = np.full((len(names), len(names)), np.nan)
+        for i, j in zip(*np.tril_indices(len(names), -1), strict=True):
+            table[i, j] = table[j, i] = krippendorff_alpha(wide[:, [i, j]])
+        return pd.DataFrame(table, index=names, columns=names)
+
+    def write(self, folder: str | PathLike) -> list[Path]:
+        """Write one file per rater into an existing folder, as the page saves it; return the paths."""
+        whole = self.table.astype({"rating": "Int64", "turn": "Int64"})
+        paths = [Path(folder, f"{rater}.csv") for rater in self.raters]
+        for path, rater in zip(paths, self.raters, strict=True):
+            whole[whole.rater == rater].to_csv(path, index=False, float_format="%.1f")
+        return paths
+
 
 def read_class_ratings(
-    paths: str | PathLike | Iterable[str | PathLike], sheet: Sheet | None = None
+    paths: str | PathLike | Iterable[str | PathLike], sheet: _Sheet | None = None
 ) -> ClassRatings:
     """Pool the files of several raters: one file, several, or all *.csv of a folder.
 
@@ -70,7 +86,7 @@ def read_class_ratings(
 
     Parameters
     ----------
-    sheet : Sheet, optional
+    sheet : _Sheet, optional
         What was to be rated: ratings of another sheet are refused, and its unrated cells are missing.
 
     Raises
@@ -109,15 +125,6 @@ def _read(path: Path) -> pd.DataFrame:
     return table.assign(path=path, line=table.index, wrong=wrong)
 
 
-def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
-    """Write one file per rater into an existing folder, as the page saves it; return the paths."""
-    whole = ratings.table.astype({"rating": "Int64", "turn": "Int64"})
-    paths = [Path(folder, f"{rater}.csv") for rater in ratings.raters]
-    for path, rater in zip(paths, ratings.raters, strict=True):
-        whole[whole.rater == rater].to_csv(path, index=False, float_format="%.1f")
-    return paths
-
-
 def _pooled(table: pd.DataFrame, asked: Iterable[Cell], *notes: str) -> ClassRatings:
     """Complete the table with a row for every rater and every cell; note what is missing."""
     cells = dict.fromkeys([*asked, *table[_CELL].itertuples(index=False, name=None)])
@@ -134,7 +141,7 @@ def _pooled(table: pd.DataFrame, asked: Iterable[Cell], *notes: str) -> ClassRat
 
 
 def invented_class(
-    sheet: Sheet,
+    sheet: _Sheet,
     rng: np.random.Generator,
     n_raters: int = 8,
     *,
@@ -170,7 +177,7 @@ def invented_class(
     return _pooled(table, (), f"These ratings are invented: nobody gave them, {about}.")
 
 
-def _merits(sheet: Sheet, following: TextRatings) -> np.ndarray:
+def _merits(sheet: _Sheet, following: TextRatings) -> np.ndarray:
     """(rows,) merits of the sheet's texts from 1 to 5, in the order of `sheet.rows`."""
     keys = zip(following.segment.tolist(), following.texts, strict=True)
     place = {key: k for k, key in enumerate(keys)}
@@ -235,24 +242,9 @@ def agreement(
     else:
         note = "No interval: these ratings vary too little."
     also = (int(wide.notna().any().sum()), "raters"), (int(wide.notna().sum().sum()), "ratings")
-    counted: dict[str, Any] = {
-        "n": len(wide),
-        "of": "translations",
-        "n_docs": n_segments,
-        "clusters": "segments",
-    }
-    return Estimate(
-        f"{criterion}: α ({level})", alpha, **ends, **counted, also=also, caution=note.strip()
-    )
-
-
-def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
-    """Ordinal α of each pair of raters; nan on the diagonal, and where it is undefined."""
-    wide, names = ratings.matrix(criterion).to_numpy(), ratings.raters
-    table = np.full((len(names), len(names)), np.nan)
-    for i, j in zip(*np.tril_indices(len(names), -1), strict=True):
-        table[i, j] = table[j, i] = krippendorff_alpha(wide[:, [i, j]])
-    return pd.DataFrame(table, index=names, columns=names)
+    ends |= {"n": len(wide), "of": "translations", "n_docs": n_segments, "clusters": "segments"}
+    name = f"{criterion}: α ({level})"
+    return Estimate(name, alpha, **ends, also=also, caution=note.strip())
 
 
 def krippendorff_alpha(values: ArrayLike, level: str = "ordinal") -> float:

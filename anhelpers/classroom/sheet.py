@@ -46,7 +46,7 @@ TEXTS_ON_A_PAGE = 5
 
 
 @dataclass(frozen=True)
-class Sheet:
+class _Sheet:
     """What everybody in a class rates: segments with candidates, in the order shown.
 
     Parameters
@@ -77,21 +77,21 @@ class Sheet:
     def rows(self) -> list[Cell]:
         """(segment, candidate, criterion) of every requested rating, in the order of the sheet.
 
-        >>> Sheet((7,), ("Yes.",), ((3, 1),), (("Ja.", "Doch."),)).rows[1:3]
+        >>> _Sheet((7,), ("Yes.",), ((3, 1),), (("Ja.", "Doch."),)).rows[1:3]
         [(7, 3, 'fluency'), (7, 1, 'accuracy')]
         """
         shown = zip(self.segments, self.candidates, strict=True)
         return [(i, k, name) for i, ids in shown for k in ids for name in CRITERIA]
 
 
-def draw_sheet(
+def _draw_sheet(
     test: TestSet,
     cands: CandidateSet,
     n_segments: int,
     n_candidates: int,
     *,
     rng: np.random.Generator,
-) -> Sheet:
+) -> _Sheet:
     """Draw segments, and for each candidates of different systems with different texts.
 
     Systems (tags of the candidates; "A | B" counts for both) drawn least often so far go first.
@@ -115,7 +115,7 @@ def draw_sheet(
         tuple(some[i] for i in segments) if some else () for some in (test.srcs, test.glosses)
     )
     texts = tuple(tuple(cands.texts[row] for row in chosen[i]) for i in segments)
-    return Sheet(segments, srcs, tuple(chosen[i] for i in segments), texts, glosses)
+    return _Sheet(segments, srcs, tuple(chosen[i] for i in segments), texts, glosses)
 
 
 def one_of_each(test: TestSet, n_candidates: int) -> list[str]:
@@ -161,7 +161,7 @@ def rating_sheet(
     hand_in : bool
         Whether the page has a pseudonym and a button to save.
     """
-    sheet = draw_sheet(test, cands, n_segments, n_candidates, rng=rng)
+    sheet = _draw_sheet(test, cands, n_segments, n_candidates, rng=rng)
     checks.whole("n_candidates", n_candidates, 1, len(LETTERS))
     target, source = (NAMES.get(code, "") for code in (test.trg_lang, test.src_lang))
     sources = f", their sources in {source}" if source else ""
@@ -211,7 +211,7 @@ class _RatingSheet(Widget, files="rating_sheet.js rating_sheet.css"):
     """
 
     noun = "rating sheet"
-    sheet: Sheet
+    sheet: _Sheet
     rater = traitlets.Unicode("").tag(sync=True)
     ratings: Any = traitlets.List().tag(sync=True)
     seconds: Any = traitlets.List().tag(sync=True)
@@ -237,7 +237,7 @@ class _RatingSheet(Widget, files="rating_sheet.js rating_sheet.css"):
         return from_template("rating_sheet.html", data=self.data, letters=LETTERS)
 
 
-def _alone(sheet: Sheet, rng: np.random.Generator) -> list[list[list[int]]]:
+def _alone(sheet: _Sheet, rng: np.random.Generator) -> list[list[list[int]]]:
     """Pages of [segment, candidate] places in shuffled order, no page with two of one source."""
     n_segments, n_pages = len(sheet.segments), -(-len(sheet.segments) // TEXTS_ON_A_PAGE)
     rounds = (rng.permutation(n_segments) for _ in sheet.candidates[0])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-from ..errors import install_line, one_line
+from ..errors import DataError, MissingExtra, one_line
 
 EXAMPLE = "anhelpers check"
 _FEATURES = {
@@ -35,9 +37,18 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the report, or the origin of a result."""
-    from ..provenance import made_of
+    print(one_line(_made_of(Path(args.file))) if args.file else _report())
 
-    print(one_line(made_of(args.file)) if args.file else _report())
+
+def _made_of(path: Path) -> str:
+    """The origin of a result, from .made.json beside it; a DataError if there is none."""
+    from ..provenance import MADE
+
+    beside = path.with_name(MADE)
+    known = json.loads(beside.read_text("utf-8")) if beside.is_file() else {}
+    if path.name not in known:
+        raise DataError(f"no entry for it in {beside}. Keep that file with its results.", path)
+    return known[path.name]
 
 
 def _installed(name: str) -> str | None:
@@ -57,7 +68,7 @@ def _report() -> str:
     for feature, (names, extra) in _FEATURES.items():
         found = {name: _installed(name) for name in names.split()}
         missing = [name for name, seen in found.items() if seen is None]
-        mend |= {install_line(extra)} if missing else set()
+        mend |= {MissingExtra.remedy(extra)} if missing else set()
         seen = ", ".join(f"{name} {seen}" for name, seen in found.items() if seen)
         told = f"missing: {', '.join(missing)}" if missing else seen
         lines.append(f"{'--' if missing else 'ok'}  {feature:<34} {told}")

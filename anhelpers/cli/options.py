@@ -160,7 +160,11 @@ def language_model(name: str, lang: str, metrics: Sequence[str]) -> LanguageMode
     """The language model, if one of the metrics needs it; else None."""
     from ..naturalness.lm import load_lm
 
-    return load_lm(name, lang=lang) if any(map(lookup.needs_lm, metrics)) else None
+    return (
+        load_lm(name, lang=lang)
+        if any(lookup.LM in lookup.row_of(one).sees for one in metrics)
+        else None
+    )
 
 
 def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:
@@ -184,12 +188,11 @@ def _print_notes(notes: Iterable[str]) -> None:
 
 def _write_table(table: pd.DataFrame, output: str | None) -> None:
     """Write a .csv or .parquet file, or CSV on stdout; aligned text on a terminal."""
-    from .. import provenance
     from ..data.io import make_folder
 
     if output is not None:
         make_folder(Path(output).parent)
-        say(f"wrote {provenance.write_result(output, table)} ({len(table)} rows)")
+        say(f"wrote {_write_result(Path(output), table)} ({len(table)} rows)")
     elif sys.stdout.isatty():
         from ..plane import in_one_cell
 
@@ -200,3 +203,18 @@ def _write_table(table: pd.DataFrame, output: str | None) -> None:
             print(text)
     else:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
+
+
+def _write_result(path: Path, table: pd.DataFrame) -> Path:
+    """Write a table as .csv or .parquet, and its origin into .made.json beside it."""
+    from ..checks import one_of
+    from ..data.io import write_atomic
+    from ..provenance import write_made
+
+    if one_of(path.suffix.lower(), (".csv", ".parquet"), "suffix of results") == ".csv":
+        write_atomic(path, table.to_csv(index=False, lineterminator="\n"))
+    else:
+        write_atomic(path, table.to_parquet(index=False))
+    if path.is_file():  # not /dev/null or a pipe
+        write_made(path.parent, [path.name])
+    return path

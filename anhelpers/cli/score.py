@@ -106,7 +106,7 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     import pandas as pd
 
     from ..naturalness.lpp import system_distances
-    from ..scoring import estimate_rows, segment_rows, system_rows
+    from ..scoring import segment_rows, system_rows
 
     whole, lang = texts.whole, texts.compared.trg_lang
     model = shared.language_model(request.lm, lang, request.metrics)
@@ -131,8 +131,12 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     if mono is not None and model is not None:
         estimates = system_distances(whole, model, mono)
         shared._print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
-        direction = "lower is nearer to R"
-        tables.append(estimate_rows(LPP_DISTANCE, estimates, direction, level="corpus"))
+        columns = ["value", "n", "signature", "low", "high"]
+        found = pd.DataFrame([one.row() for one in estimates.values()])[columns]
+        units = [f"{one.unit} (lower is nearer to R)" for one in estimates.values()]
+        found = found.assign(system=[*estimates], metric=LPP_DISTANCE, level="corpus", unit=units)
+        order = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
+        tables.append(found.assign(references="")[[*order, "low", "high"]])
     return pd.concat(tables, ignore_index=True)
 
 

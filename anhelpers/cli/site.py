@@ -7,10 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..notebooks import About
+from typing import Any
 
 EXAMPLE = "anhelpers site --built build --out build/site"
 
@@ -60,10 +57,10 @@ def run(args: argparse.Namespace) -> None:
     print(out / "index.html")
 
 
-def _in_order(books: Sequence[About]) -> list[About]:
+def _in_order(books: Sequence[Any]) -> list[Any]:
     """The notebooks by name, each after those to be read before it."""
     left = sorted(books, key=lambda one: one.name)
-    done: list[About] = []
+    done: list[Any] = []
     while left:
         waiting = {one.name for one in left}
         following = next((one for one in left if not waiting & {*one.before}), left[0])

@@ -8,12 +8,10 @@ from .candidates import write_candidates as write_candidates
 from .checking import check as check
 from .external import read_system_scores as read_system_scores
 from .fetch import bundled as bundled
-from .fetch import shared_data as shared_data
 from .human import TextRatings as TextRatings
 from .human import load_ratings as load_ratings
 from .human import rated_name as rated_name
 from .io import read_lines as read_lines
-from .languages import split_pair as split_pair
 from .plain import add_systems as add_systems
 from .plain import read_plain as read_plain
 from .ratings import Ratings as Ratings
@@ -35,13 +33,9 @@ from .sets import teaching_set as teaching_set
 from .sets import whereabouts as whereabouts
 from .token_scores import read_score_pair as read_score_pair
 from .wmt import TABLES as TABLES
-from .wmt import StoredScores as StoredScores
 from .wmt import is_mme as is_mme
-from .wmt import language_pairs as language_pairs
 from .wmt import mme_scores as mme_scores
-from .wmt import read_mme as read_mme
 from .wmt import read_mme_scores as read_mme_scores
-from .wmt import read_wmt as read_wmt
 from .wmt import system_categories as system_categories
 from .wmt import write_mme as write_mme
 from .wmt import write_mme_scores as write_mme_scores

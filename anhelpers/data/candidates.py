@@ -147,9 +147,7 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
         need("pyarrow", "writing parquet")
         import pandas as pd
 
-        buffer = io.BytesIO()
-        pd.DataFrame(columns).to_parquet(buffer, index=False)
-        return write_atomic(path, buffer.getvalue())
+        return write_atomic(path, pd.DataFrame(columns).to_parquet(index=False))
     lines = []
     for values in zip(*columns.values(), strict=True):
         record = dict(zip(columns, values, strict=True))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .languages import NAMES, _language_votes, short_code, split_pair
+from .languages import NAMES, _language_votes, _split_pair, short_code
 from .schema import TestSet
 
 _LAGS = (-3, -2, -1, 1, 2, 3)
@@ -15,7 +15,7 @@ _SHORTEST = 10  # distinct trigrams; shorter texts fit too many others
 _RUN, _GAIN = 5, 0.03  # the longest such run of 68 systems of WMT23 and WMT24 has 2 segments
 _CLOSE = 0.4  # similarity from which a line is taken to be in place
 _CHANCE = 1.15  # own similarity over that of neighbours: 2.06 or more for these systems
-# languages that short texts do not tell apart
+# languages that short texts do not separate
 _ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
 _FEWEST = 3  # samples of 200 letters, from which texts may contradict the language pair
 
@@ -98,7 +98,7 @@ def _best_run(gain: np.ndarray) -> tuple[int, int]:
 
 def _languages(test: TestSet) -> list[str]:
     """Warn of texts most of whose samples are in another language, and hardly any in the expected one."""
-    source, target = split_pair(test.lp)
+    source, target = _split_pair(test.lp)
     sides = {"the sources": (test.srcs, source)}
     sides |= {f"reference {name}": (texts, target) for name, texts in test.refs.items()}
     sides |= {name: (texts, target) for name, texts in test.systems.items()}

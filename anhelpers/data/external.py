@@ -18,7 +18,7 @@ from .. import checks
 from ..errors import DataError
 from ..metrics import Given
 from .io import _read_jsonl, _refuse, _stem_of, _value_of, read_table
-from .languages import known_code, short_code, split_pair
+from .languages import _split_pair, known_code, short_code
 from .schema import TestSet
 from .wmt import _pair_2025
 
@@ -65,7 +65,7 @@ def join_scores(test: TestSet, scores: pd.DataFrame, label: str, place: str | Pa
     scores : DataFrame
         system, segment, value; other columns are ignored.
     label, place : str
-        What the scores are called and where they are from, for messages.
+        Name and origin of the scores, for messages.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
     ------
     UnknownName : no such language pair. DataError : other columns, an unknown metric, a second value.
     """
-    split_pair(lp)
+    _split_pair(lp)
     kinds: dict[str, Any] = {"pair": str, "system": str, "metric": str, "score": float}
     if "pair" in read_table(path, {}):
         table = read_table(path, kinds)

@@ -65,7 +65,7 @@ def _bundle_root() -> Path:
     return installed if installed.is_dir() else package.parent / "data"
 
 
-def shared_data() -> Path | None:
+def _shared_data() -> Path | None:
     """Return the folder that ANHELPERS_DATA names; None if the variable is not set."""
     named = os.environ.get(DATA, "").strip()
     folder = Path(os.path.expanduser(named))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _PACKINGS = (".gz", ".xz", ".zst")
-_MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that stand for a missing number
+_MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that mean a missing number
 
 
 def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:
     ------
     DataError : a missing or damaged file; a NUL or a byte that is not UTF-8, with its line; another number of lines.
     """
-    lines = _split_lines(decode(read_bytes(path), path))
+    lines = _split_lines(_decode(read_bytes(path), path))
     if n is not None and len(lines) != n:
         raise DataError(f"got {len(lines)} lines, expected {n}.", path)
     return lines
@@ -108,7 +108,7 @@ def _unpacked_zstd(data: bytes) -> bytes:
     return bytes(found)
 
 
-def decode(data: bytes, path: str | PathLike) -> str:
+def _decode(data: bytes, path: str | PathLike) -> str:
     """Return UTF-8 bytes as text without a byte order mark; a DataError names the line of any other byte.
 
     Parameters
@@ -163,7 +163,7 @@ def read_table(
     """
     import pandas as pd
 
-    text = decode(read_bytes(path), path).replace("\r\n", "\n").replace("\r", " ")
+    text = _decode(read_bytes(path), path).replace("\r\n", "\n").replace("\r", " ")
     tabs = _suffix_of(path) == ".tsv" or "\t" in text.partition("\n")[0]
     rows = [*_split_rows(io.StringIO(text), "\t" if tabs else ",", path, quoted=quoted)]
     header = list(names or (rows.pop(0)[1] if rows else ()))

@@ -140,10 +140,10 @@ def known_code(code: str) -> str:
     return match[0]
 
 
-def split_pair(lp: str) -> tuple[str, str]:
+def _split_pair(lp: str) -> tuple[str, str]:
     """Return the source and the target language of a pair; a DataError for anything else.
 
-    >>> split_pair("en-pt_BR")
+    >>> _split_pair("en-pt_BR")
     ('en', 'pt_BR')
     """
     parts = lp.split("-") if isinstance(lp, str) else []

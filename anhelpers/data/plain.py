@@ -14,7 +14,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .io import _split_lines, _stem_of, _suffix_of, decode, read_bytes
+from .io import _decode, _split_lines, _stem_of, _suffix_of, read_bytes
 from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
@@ -73,7 +73,7 @@ def read_plain(
         A text file with one segment per line, or WMT's SGM or XML, which may hold references and outputs, too.
         Files may be compressed by gzip, xz or zstd.
     refs, hyps : path, sequence of paths, mapping, or None
-        A folder stands for its files; ``"NAME=PATH"`` names a file, as a mapping does, else `named_files`.
+        A folder means its files; ``"NAME=PATH"`` names a file, as a mapping does, else `named_files`.
     lp : str, optional
         Language pair; by default inferred from the texts.
     docs : path, optional
@@ -151,7 +151,7 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 
 def _read(path: Path) -> _Marked | tuple[str, ...]:
     """Return the texts of SGM and XML, the lines of any other file."""
-    text = decode(read_bytes(path), path)
+    text = _decode(read_bytes(path), path)
     return _marked(text, path) or _split_lines(text)
 
 

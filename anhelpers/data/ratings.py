@@ -24,7 +24,7 @@ import numpy as np
 from .. import checks
 from ..errors import AnhelpersWarning, DataError
 from ..progress import note
-from .io import _refuse, _split_rows, decode, read_bytes
+from .io import _decode, _refuse, _split_rows, read_bytes
 from .schema import TestSet
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ def _lines(path: str) -> Iterator[str]:
                 data = archive.extractfile(file).read()  # type: ignore[union-attr]
         except (ValueError, tarfile.TarError) as error:
             raise DataError(f"expected an archive of one file ({error!s:.80}).", path) from None
-    return (f"{line}\n" for line in decode(data, path).split("\n"))
+    return (f"{line}\n" for line in _decode(data, path).split("\n"))
 
 
 def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .languages import split_pair
+from .languages import _split_pair
 
 CATEGORIES = ("LLM", "MT", "online", "human", "control", "unknown")
 """The kinds of translators."""
@@ -93,7 +93,7 @@ class TestSet:
     glosses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        split_pair(self.lp)
+        _split_pair(self.lp)
         n = len(self.srcs)
         columns: dict[str, Any] = {"srcs": _texts("srcs", self.srcs, n), "notes": tuple(self.notes)}
         for kind in ("refs", "systems"):
@@ -123,12 +123,12 @@ class TestSet:
     @property
     def src_lang(self) -> str:
         """The source language, "en" of "en-de"."""
-        return split_pair(self.lp)[0]
+        return _split_pair(self.lp)[0]
 
     @property
     def trg_lang(self) -> str:
         """The target language, "de" of "en-de"."""
-        return split_pair(self.lp)[1]
+        return _split_pair(self.lp)[1]
 
     @property
     def reference(self) -> str | None:

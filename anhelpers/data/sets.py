@@ -18,12 +18,12 @@ from .. import checks
 from ..errors import DataError, nearest
 from ..progress import note
 from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
-from .fetch import _download, _remote_files, bundled, cache_folder, shared_data
+from .fetch import _download, _remote_files, _shared_data, bundled, cache_folder
 from .io import _suffix_of, read_lines, read_table
 from .languages import short_code
 from .plain import _read_marked
 from .schema import CandidateSet, TestSet
-from .wmt import is_mme, language_pairs, read_mme, read_wmt
+from .wmt import _language_pairs, _read_mme, _read_wmt, is_mme
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def whereabouts(name: str) -> Path | None:
     one = SETS[checks.one_of(name, SETS, "data set", "List them: anhelpers data.")]
     if name in TEACHING:
         return bundled(one.path)
-    shared, rows, kept = shared_data(), _remote_files(name), cache_folder()
+    shared, rows, kept = _shared_data(), _remote_files(name), cache_folder()
     if shared is not None and _holds(shared / one.path, one.lp):
         return shared / one.path
     whole = rows and all((kept / row.file).is_file() for row in rows)
@@ -86,7 +86,7 @@ def _holds(place: Path, lp: str) -> bool:
     """Whether a folder exists, and has the texts of a language pair."""
     if not lp or not place.exists():
         return place.exists()
-    return lp in language_pairs(place)
+    return lp in _language_pairs(place)
 
 
 def find_file(name: str) -> Path:
@@ -94,7 +94,7 @@ def find_file(name: str) -> Path:
 
     Raises
     ------
-    UnknownName : no such data set. DataError : it is not on this machine; the message says how to get it.
+    UnknownName : no such data set. DataError : it is not on this machine; the message has the command that fetches it.
     """
     place = whereabouts(name)
     if place is None:
@@ -162,7 +162,7 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
         raise DataError(f"no test set but {one.note}.", name)
     checks.one_of(lp or one.lp, [one.lp], f"language pair of {name}")
     folder = find_file(str(name))
-    return read_wmt(folder, one.lp, year=int(one.year), reference=reference, name=str(name))
+    return _read_wmt(folder, one.lp, year=int(one.year), reference=reference, name=str(name))
 
 
 def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
@@ -171,13 +171,13 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
         hint = nearest(str(path), SETS) or "."
         raise DataError(f"neither a data set nor a path{hint} List them: anhelpers data.", path)
     if path.is_dir():
-        pairs = list(language_pairs(path))
+        pairs = list(_language_pairs(path))
         if not pairs or (lp is None and len(pairs) > 1):
             raise DataError(f"language pairs: got {', '.join(pairs) or 'none'}. Name one.", path)
         lp = lp or pairs[0]
         if is_mme(path):
-            return read_mme(path, lp, reference=reference)
-        test = read_wmt(path, lp, reference=reference)
+            return _read_mme(path, lp, reference=reference)
+        test = _read_wmt(path, lp, reference=reference)
         if reference is None and "refB" in test.refs and _own_file(path, CANDIDATES):
             reference = "refB"  # a copied teaching set: many candidates vary its refA
     else:

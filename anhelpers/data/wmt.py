@@ -48,7 +48,7 @@ from .io import (
     read_table,
     write_atomic,
 )
-from .languages import split_pair
+from .languages import _split_pair
 from .plain import _is_canary, _ParallelFiles, _read_parallel
 from .schema import CATEGORIES, NO_TRANSLATION, TestSet
 
@@ -99,7 +99,7 @@ def _read_categories(path: str | PathLike) -> dict[str, str]:
     return dict(zip(table.system, table.category, strict=True))
 
 
-def read_wmt(
+def _read_wmt(
     folder: str | PathLike,
     lp: str,
     *,
@@ -126,8 +126,8 @@ def read_wmt(
     ------
     UnknownName : no such language pair or reference. DataError : files that do not belong together.
     """
-    split_pair(lp)
-    pairs = {pair: own for pair, own in language_pairs(folder).items() if year in (None, own)}
+    _split_pair(lp)
+    pairs = {pair: own for pair, own in _language_pairs(folder).items() if year in (None, own)}
     layout = pairs[checks.one_of(lp, pairs, "language pair")]
     if layout == 2025:
         test = _read_2025(Path(folder), lp, name or f"{Path(folder).resolve().name}/{lp}")
@@ -140,12 +140,12 @@ def read_wmt(
         name = f"{f'wmt{layout - 2000}' if layout == 2023 or canary else top.name}/{lp}"
     test = _read_parallel(name, lp, files, _categories_of(name, root, files))
     test = replace(
-        test, glosses=_glosses(root, len(test)) if len(language_pairs(root)) == 1 else ()
+        test, glosses=_glosses(root, len(test)) if len(_language_pairs(root)) == 1 else ()
     )
     return _with_default_reference(test, reference)
 
 
-def language_pairs(folder: str | PathLike) -> dict[str, int]:
+def _language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
     if is_wmt25(folder):
         files = _files(Path(folder, "systems"), "*", ".jsonl")
@@ -308,7 +308,7 @@ _REFERENCE = re.compile(r"(?!(?:all|src)$)[^\s/\0.-]+")  # reserved words, and n
 _LINE = re.compile("[^\0\n\r]*")
 
 
-class StoredScores(NamedTuple):
+class _StoredScores(NamedTuple):
     """Scores in a folder, by the names with which `read_mme_scores` reads them.
 
     Parameters
@@ -335,7 +335,7 @@ def is_mme(folder: str | PathLike) -> bool:
     return scores and Path(folder, "sources").is_dir()
 
 
-def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -> TestSet:
+def _read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -> TestSet:
     """Read the test set of one language pair.
 
     Parameters
@@ -344,10 +344,10 @@ def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -
         The default reference; by default that of the task, or the first by name.
     """
     name = f"{Path(folder).resolve().name}/{lp}"
-    return read_wmt(folder, lp, year=2024, reference=reference, name=name)
+    return _read_wmt(folder, lp, year=2024, reference=reference, name=name)
 
 
-def mme_scores(folder: str | PathLike, lp: str) -> list[StoredScores]:
+def mme_scores(folder: str | PathLike, lp: str) -> list[_StoredScores]:
     """Return the stored scores of one language pair: of metrics, then of people."""
     levels: dict[tuple[str, str, str | None], set[str]] = defaultdict(set)
     for kind, pattern, form in (
@@ -358,7 +358,7 @@ def mme_scores(folder: str | PathLike, lp: str) -> list[StoredScores]:
             if match := form.fullmatch(path.name):
                 levels[kind, match["name"], match.groupdict().get("ref")].add(match["level"])
     return [
-        StoredScores(kind, name, ref, tuple(level for level in _LEVELS if level in found))
+        _StoredScores(kind, name, ref, tuple(level for level in _LEVELS if level in found))
         for (kind, name, ref), found in levels.items()
     ]
 
@@ -373,7 +373,7 @@ def read_mme_scores(
     metric : str
         Such as "chrF"; with ``ref=None`` a human score, such as "mqm".
     ref, level : str
-        As in `StoredScores`; "seg" or "sys".
+        As in `_StoredScores`; "seg" or "sys".
 
     Returns
     -------
@@ -413,7 +413,7 @@ def _score_path(folder: str | PathLike, lp: str, metric: str, ref: str | None, l
 def write_mme(test: TestSet, folder: str | PathLike) -> Path:
     """Write a test set as one language pair of a folder, and return the folder.
 
-    `read_mme(folder, test.lp, reference=test.reference)` returns it, with its categories. Sources are written last, so
+    `_read_mme(folder, test.lp, reference=test.reference)` returns it, with its categories. Sources are written last, so
     that an interrupted call leaves no test set. An equal set is left alone. A missing reference is written as
     NO_TRANSLATION.
 
@@ -424,7 +424,7 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
     """
     folder, lp = Path(folder), test.lp
     if _find_2024(folder, lp).src.exists():
-        stored = read_mme(folder, lp)
+        stored = _read_mme(folder, lp)
         for kind in ("srcs", "refs", "systems", "docs", "domains", "categories"):
             if getattr(stored, kind) != getattr(test, kind):
                 raise DataError(f"has another {lp} (other {kind}). Write to a new folder.", folder)

@@ -39,7 +39,7 @@ def total_variation(q: ArrayLike, r: ArrayLike) -> float:
 
 
 def wasserstein(q: ArrayLike, r: ArrayLike, ground: ArrayLike) -> float:
-    """Wasserstein-1: the least cost of moving the probability of q until it lies as r does.
+    """Wasserstein-1: the least cost of transporting the probability of q to that of r.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _log_power_mean(q: np.ndarray, exponent: np.ndarray, lost: float) -> float:
 
 
 def jensen_shannon(q: ArrayLike, r: ArrayLike) -> float:
-    """Jensen-Shannon divergence: the nats one text tells about whether the system or the reference wrote it (1:1).
+    """Jensen-Shannon divergence: information of a text about its author, system or reference (1:1), in nats.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def mmd_squared(q: ArrayLike, r: ArrayLike, kernel: ArrayLike) -> float:
 
     Returns
     -------
-    float in the unit of the kernel; a negative value stays: it says that the matrix is no kernel.
+    float in the unit of the kernel; negative only if the matrix is no kernel.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def cross_entropy(q: ArrayLike, f: ArrayLike) -> float:
 
     Returns
     -------
-    float in [0, inf], nats. No divergence: it is smallest where q says only the likeliest outcome of f.
+    float in [0, inf], nats. Not a divergence: it is smallest if q has only the likeliest outcome of f.
 
     References
     ----------

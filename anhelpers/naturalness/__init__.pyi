@@ -1,7 +1,6 @@
 # The public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
 from . import critic as critic
-from . import kl as kl
 from . import ngrams as ngrams
 from .compression import COMPRESSORS as COMPRESSORS
 from .compression import compressed_bits as compressed_bits

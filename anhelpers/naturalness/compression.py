@@ -15,7 +15,6 @@ import numpy as np
 import zstandard
 from numpy.typing import ArrayLike
 
-from ..errors import DataError
 from ..metrics import Asked, Metric
 from .lm import LanguageModel, lpp_metric, score_texts
 
@@ -79,10 +78,7 @@ def compressed_bits_each(text: str | bytes) -> dict[str, int]:
     >>> compressed_bits_each("ab")["zlib"]
     16
     """
-    try:
-        data = text if isinstance(text, bytes) else text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise DataError(f"text: got U+{ord(text[error.start]):04X}, expected UTF-8.") from None  # type: ignore[arg-type]
+    data = text if isinstance(text, bytes) else text.encode("utf-8")
     return {name: 8 * max(0, len(pack(data)) - _empty(name)) for name, pack in COMPRESSORS.items()}
 
 

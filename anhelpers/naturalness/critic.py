@@ -30,7 +30,7 @@ from ..data.fetch import bundled
 from ..data.languages import short_code
 from ..errors import DataError, UnknownName
 from ..estimate import Estimate
-from ..metrics import Asked, Metric, signature_of
+from ..metrics import Asked, Metric, check_language, signature_of
 from ..progress import note, progress
 from ..stats import mean_ranks
 
@@ -229,9 +229,7 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     trg_lang : str or None
         Language of the texts; a DataError if the critic knows another one.
     """
-    if short_code(trg_lang or "und") not in ("und", short_code(critic.language)):
-        known = f"the language of critic {critic.name}, {critic.language}"
-        raise DataError(f"target language: got '{trg_lang}', expected {known}.")
+    check_language(trg_lang, critic.language, f"the critic {critic.name}")
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
@@ -293,10 +291,8 @@ def load_critic(name: str | Path) -> Critic:
         words = frozenset(row[1] for row in rows if row[0] == "word")
         known = [row for row in rows if row[0] == "ngram"]
         table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
-        numbers = [intercept, *chain.from_iterable(table.values())]
-        sizes = (facts["words"], facts["ngrams"], facts["ngrams"])
-        if (len(words), len(table), len(known)) != sizes or not np.isfinite(numbers).all():
-            raise ValueError("rows are missing, or a number is not finite")
+        checks.same_length(known=known, table=table, stated=range(facts["ngrams"]))
+        checks.finite("weights", [intercept, *chain.from_iterable(table.values())])
     except (
         ValueError,
         KeyError,
@@ -373,8 +369,8 @@ def tv_lower_bound(
     for side, (given, names) in enumerate(zip((scores_r, scores_q), clusters, strict=True)):
         values, names = np.asarray(given, dtype=np.float64), np.asarray(names, dtype=str)
         checks.same_length(scores=values, clusters=names)
-        if not (there := ~np.isnan(values)).any():
-            raise DataError(f"{('originals', 'translations')[side]}: got no scores.")
+        there = ~np.isnan(values)
+        checks.finite(f"scores of {('originals', 'translations')[side]}", values[there])
         block = np.zeros((int(there.sum()), 4))
         block[:, 2 * side], block[:, 2 * side + 1] = (values[there] > 0) != bool(side), 1
         rows.append(block)
@@ -409,9 +405,10 @@ def auc(scores_r: ArrayLike, scores_q: ArrayLike) -> float:
     >>> auc([2.0, 1.0], [1.0, 0.0])
     0.875
     """
-    r, q = (v[~np.isnan(v)] for v in (np.asarray(scores_r, float), np.asarray(scores_q, float)))
-    if not (len(r) and len(q)):
-        raise DataError(f"AUC: got {len(r)} and {len(q)} scores, expected some of both classes.")
+    given = {"originals": np.asarray(scores_r, float), "translations": np.asarray(scores_q, float)}
+    r, q = (v[~np.isnan(v)] for v in given.values())
+    for name, values in zip(given, (r, q), strict=True):
+        checks.finite(f"scores of {name}", values)
     ranks = mean_ranks(np.concatenate([r, q]))[: len(r)].sum()
     return float((ranks - len(r) * (len(r) + 1) / 2) / (len(r) * len(q)))
 
@@ -489,10 +486,9 @@ def _load_combination(name: str | Path) -> _Combination:
             float(facts[key]) for key in ("critic_weight", "lpp_weight", "intercept")
         )
         fitted_with, lm = str(facts["critic"]), str(facts["lm"])
-        if not (math.isfinite(heard + read + intercept) and heard > 0 < read):
-            raise ValueError("weights must be positive numbers")
-        if fitted_with != critic.revision:
-            raise ValueError(f"fitted with another critic, {fitted_with}")
+        checks.finite("weights", [heard, read, intercept])
+        if not heard > 0 < read or fitted_with != critic.revision:
+            raise ValueError(f"weights {heard}, {read} ≤ 0, or of the critic {fitted_with}")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"cannot be read as a combination: {error!r:.80}.", path) from None
     return _Combination(critic, heard, read, intercept, lm)

@@ -60,17 +60,17 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(f"(?=\\w)[{_CJK}]|{letter}{inside}*(?:'{letter}{inside}*)*")
 
 
-def ttr(tokens: Tokens) -> float:
+def _ttr(tokens: Tokens) -> float:
     """Type-token ratio: distinct words per word, in (0, 1]; it falls with length. nan without a token.
 
-    >>> ttr("the cat and the dog".split())
+    >>> _ttr("the cat and the dog".split())
     0.8
     """
     counts = _counts(tokens)
     return len(counts) / counts.sum() if len(counts) else np.nan
 
 
-def mattr(tokens: Tokens, window: int = WINDOW) -> float:
+def _mattr(tokens: Tokens, window: int = WINDOW) -> float:
     """Moving-average type-token ratio: the mean TTR of all windows of tokens, in (0, 1].
 
     Independent of length; nan for fewer tokens than a window has.
@@ -79,7 +79,7 @@ def mattr(tokens: Tokens, window: int = WINDOW) -> float:
     ----------
     Covington and McFall 2010, Journal of Quantitative Linguistics 17.
 
-    >>> mattr("a b a a".split(), window=2)
+    >>> _mattr("a b a a".split(), window=2)
     0.8333333333333334
     """
     codes, window = _codes(tokens), checks.whole("window", window)
@@ -88,7 +88,7 @@ def mattr(tokens: Tokens, window: int = WINDOW) -> float:
     return _types_in_windows(codes, window) / (window * (len(codes) - window + 1))
 
 
-def mtld(tokens: Tokens, threshold: float = THRESHOLD) -> float:
+def _mtld(tokens: Tokens, threshold: float = THRESHOLD) -> float:
     """Measure of textual lexical diversity: mean length of runs until their TTR falls to a threshold.
 
     Such a run is a factor; an unfinished one at the end counts as (1 - its TTR) / (1 - threshold) of a factor. MTLD is
@@ -99,7 +99,7 @@ def mtld(tokens: Tokens, threshold: float = THRESHOLD) -> float:
     ----------
     McCarthy and Jarvis 2010, Behavior Research Methods 42.
 
-    >>> round(mtld("a a b c d c".split(), threshold=0.5), 9)  # forward 1.5 factors, backward 2/3
+    >>> round(_mtld("a a b c d c".split(), threshold=0.5), 9)  # forward 1.5 factors, backward 2/3
     6.5
     """
     codes = _codes(tokens)
@@ -107,16 +107,16 @@ def mtld(tokens: Tokens, threshold: float = THRESHOLD) -> float:
     return 0.5 * (len(codes) / factors[0] + len(codes) / factors[1]) if min(factors) > 0 else np.nan
 
 
-def yules_i(tokens: Tokens) -> float:
+def _yules_i(tokens: Tokens) -> float:
     """Yule's I: V² / (Σ f² - V) of the frequencies f of V distinct words; it falls with length.
 
-    It is not the inverse of `yules_k`, which would be 10⁴ / K = N² / (Σ f² - N). nan where no word is repeated.
+    It is not the inverse of `_yules_k`, which would be 10⁴ / K = N² / (Σ f² - N). nan where no word is repeated.
 
     References
     ----------
     Vanmassenhove et al. 2021, whose code agrees with lexicalrichness.
 
-    >>> yules_i("a a b".split())
+    >>> _yules_i("a a b".split())
     1.3333333333333333
     """
     counts = _counts(tokens)
@@ -124,14 +124,14 @@ def yules_i(tokens: Tokens) -> float:
     return float(types**2 / (squares - types)) if squares > types else np.nan
 
 
-def yules_k(tokens: Tokens) -> float:
+def _yules_k(tokens: Tokens) -> float:
     """Yule's characteristic K: 10⁴ (Σ f² - N) / N²; lower is more diverse. nan without a token.
 
     References
     ----------
     Yule 1944; Tweedie and Baayen 1998, Computers and the Humanities 32.
 
-    >>> round(yules_k("a a b".split()), 1)
+    >>> round(_yules_k("a a b".split()), 1)
     2222.2
     """
     counts = _counts(tokens)
@@ -139,12 +139,12 @@ def yules_k(tokens: Tokens) -> float:
     return float(1e4 * ((counts**2).sum() - n) / n**2) if n else np.nan
 
 
-def shannon(tokens: Tokens) -> float:
+def _shannon(tokens: Tokens) -> float:
     """Entropy of the relative frequencies of the words, -Σ p ln p, in nats per token.
 
     Too low for a short text, which lacks rare words. nan without a token.
 
-    >>> round(shannon("a b".split()), 4)
+    >>> round(_shannon("a b".split()), 4)
     0.6931
     """
     counts = _counts(tokens)
@@ -152,12 +152,12 @@ def shannon(tokens: Tokens) -> float:
     return abs(float(-(p * np.log(p)).sum()))  # no -0.0
 
 
-def simpson(tokens: Tokens) -> float:
+def _simpson(tokens: Tokens) -> float:
     """1 - Σ p² of the relative frequencies: the probability that two drawn tokens differ.
 
     In [0, 1); higher is more diverse. Σ p² itself is the index of Simpson 1949. nan without a token.
 
-    >>> simpson("a b".split())
+    >>> _simpson("a b".split())
     0.5
     """
     counts = _counts(tokens)
@@ -168,8 +168,6 @@ def _codes(tokens: Tokens) -> np.ndarray:
     """(N,) int64 numbers of the tokens in order of first occurrence; an int array is unchanged."""
     if isinstance(tokens, np.ndarray) and np.issubdtype(tokens.dtype, np.integer):
         return tokens.astype(np.int64, copy=False)
-    if isinstance(tokens, str):
-        raise DataError(f"tokens: got the text '{tokens[:20]}', expected a list of words.")
     number: dict[Hashable, int] = {}
     codes = (number.setdefault(token, len(number)) for token in tokens)
     return np.fromiter(codes, np.int64, len(tokens))
@@ -223,19 +221,19 @@ class _Measure(NamedTuple):
 
 
 MEASURES: dict[str, _Measure] = {
-    "ttr": _Measure("type-token ratio", "types per token", True, ttr),
+    "ttr": _Measure("type-token ratio", "types per token", True, _ttr),
     "mattr": _Measure(
-        "moving-average type-token ratio", "types per token", True, mattr, f"window:{WINDOW}"
+        "moving-average type-token ratio", "types per token", True, _mattr, f"window:{WINDOW}"
     ),
-    "mtld": _Measure("MTLD", "tokens", True, mtld, f"threshold:≤{THRESHOLD}"),
-    "yules_i": _Measure("Yule's I", "no unit", True, yules_i, "V²/(Σf²-V)"),
-    "yules_k": _Measure("Yule's K", "in 10,000", False, yules_k, "10⁴(Σf²-N)/N²"),
-    "shannon": _Measure("Shannon entropy of words", "nats per token", True, shannon, "plug-in"),
-    "simpson": _Measure("Simpson diversity", "probability", True, simpson, "1-Σp²"),
+    "mtld": _Measure("MTLD", "tokens", True, _mtld, f"threshold:≤{THRESHOLD}"),
+    "yules_i": _Measure("Yule's I", "no unit", True, _yules_i, "V²/(Σf²-V)"),
+    "yules_k": _Measure("Yule's K", "in 10,000", False, _yules_k, "10⁴(Σf²-N)/N²"),
+    "shannon": _Measure("Shannon entropy of words", "nats per token", True, _shannon, "plug-in"),
+    "simpson": _Measure("Simpson diversity", "probability", True, _simpson, "1-Σp²"),
 }
 
 
-def jackknife(
+def _jackknife(
     measure: Callable[[np.ndarray], float], docs: Sequence[Sequence[Hashable]]
 ) -> tuple[float, float, int]:
     """(value, standard error, documents) of a measure of a corpus, leaving out one document at a time.
@@ -245,7 +243,7 @@ def jackknife(
 
     Parameters
     ----------
-    measure : (N,) numbers of the tokens -> float, such as `ttr`.
+    measure : (N,) numbers of the tokens -> float, such as `_ttr`.
     docs : the tokens of each document, in order; empty documents are not counted.
 
     Returns
@@ -257,7 +255,7 @@ def jackknife(
     ----------
     Efron and Stein 1981, Annals of Statistics 9.
 
-    >>> jackknife(ttr, ["a b".split(), "a c".split(), "a d".split()])
+    >>> _jackknife(_ttr, ["a b".split(), "a c".split(), "a d".split()])
     (0.6666666666666666, 0.0, 3)
     """
     docs = [doc for doc in docs if len(doc)]
@@ -335,7 +333,7 @@ def lexical_table(test: TestSet, measures: Sequence[str] = tuple(MEASURES)) -> p
         counting = float(effective(sizes)) if sizes else 0.0
         for name in measures:
             m = MEASURES[checks.one_of(name, MEASURES, "lexical measure")]
-            value, se, n_docs = jackknife(m.of, list(docs.values()))
+            value, se, n_docs = _jackknife(m.of, list(docs.values()))
             low, high = (float(end) for end in student(value, se, counting))
             row = {"system": system, "measure": name, "value": value, "se": se}
             row |= {"low": low, "high": high, "n_tokens": sum(sizes)}

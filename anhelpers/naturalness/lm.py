@@ -18,7 +18,7 @@ from .. import checks, models
 from ..data.fetch import bundled
 from ..data.languages import short_code
 from ..errors import AnhelpersError, DataError, need
-from ..metrics import Asked, Metric, signature_of
+from ..metrics import Asked, Metric, check_language, signature_of
 from ..progress import note
 from ..scoring.cache import cached, signatures
 from . import packed
@@ -201,7 +201,7 @@ def load_lm(
         bundled(f"lm/{_bundled_lm(lang)}") if str(name) == BUNDLED else name, revision
     )
     if place.folder is not None and device is None and dtype == "float32":
-        commit, file = models.revision_of(place), place.folder / _SCORES
+        commit, file = place.revision_of(), place.folder / _SCORES
         if file.is_file() and _fits(file, commit):
             lm = object.__new__(LanguageModel)
             known = {"name": place.name, "revision": commit, "dtype": dtype, "prefilled": file}
@@ -221,17 +221,17 @@ def _fits(file: Path, revision: str) -> bool:
 
 def _loaded(place: models.Place, device: str | None, dtype: str) -> LanguageModel:
     """The model; parameters as in `load_lm`."""
-    if models.load_config(place).is_encoder_decoder:
+    if place.load_config().is_encoder_decoder:
         raise DataError(f"{place}: got an encoder-decoder, expected a causal language model.")
     if place.folder is not None and (place.folder / _INT8).is_file():
         model = _from_int8(place, dtype)
     else:
-        model = models.load_network(place, "AutoModelForCausalLM", dtype)
+        model = place.load_network("AutoModelForCausalLM", dtype)
     return language_model(
         model,
-        models.load_tokenizer(place),
+        place.load_tokenizer(),
         name=place.name,
-        revision=models.revision_of(place, model),
+        revision=place.revision_of(model),
         device=device,
         dtype=dtype,
         language=None if place.folder is None else _stated_language(place.folder),
@@ -250,7 +250,7 @@ def _from_int8(place: models.Place, dtype: str) -> Any:
             if not name.endswith(".factor")
         }
         with torch.random.fork_rng(devices=[]):  # a new model draws its weights
-            model = transformers.AutoModelForCausalLM.from_config(models.load_config(place))
+            model = transformers.AutoModelForCausalLM.from_config(place.load_config())
         model = model.to(getattr(torch, checks.one_of(dtype, models.DTYPES, "dtype")))
         model.load_state_dict(weights, strict=False)
         if absent := [name for name, _ in model.named_parameters() if name not in weights]:
@@ -279,10 +279,8 @@ def _stated_language(name: str | Path) -> str | None:
     folder = models.find(name).folder
     if folder is None or not (path := folder / "facts.json").is_file():
         return None
-    try:
+    with models.failing_as(path):
         language = json.loads(path.read_text(encoding="utf-8")).get("language")
-    except (ValueError, AttributeError):
-        raise DataError("got no JSON object, expected one with a language.", path) from None
     return None if language == "und" else language
 
 
@@ -404,9 +402,9 @@ def _computed(
     with models.failing_as(lm.name):
         ids = _token_ids(lm, texts, eos)
         alone = set(range(len(ids)))
-        for rows in packed.packs(lm, ids, budget, share):
+        for rows in packed._packs(lm, ids, budget, share):
             pack = [i for row in rows for i in row]
-            scored = packed.forward(lm, [[ids[i] for i in row] for row in rows])
+            scored = packed._forward(lm, [[ids[i] for i in row] for row in rows])
             found[pack] = [(one.sum(), len(one), 0) for one in scored]
             alone.difference_update(pack)
         rest = sorted(alone)
@@ -520,9 +518,7 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     trg_lang : str or None
         Language of the texts; a DataError if the model knows another one only.
     """
-    if lm.language and short_code(trg_lang or "und") not in ("und", short_code(lm.language)):
-        known = f"the language of {lm.name}, {lm.language}"
-        raise DataError(f"target language: got '{trg_lang}', expected {known}.")
+    check_language(trg_lang, lm.language, lm.name)
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None

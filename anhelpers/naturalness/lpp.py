@@ -111,10 +111,8 @@ def lpp_distance(
     >>> round(two.gap.se, 3), two.gap.n_docs, two.gap.docs_r  # half the difference of two means
     (1.05, 2, 0)
     """
-    if paired and (docs_q is None or docs_r is None):
-        raise DataError("paired: expected docs_q and docs_r.")
-    lpp_q, moves_q, of_q = _moves(q_mean_logprobs, docs_q, "docs_q")
-    lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r")
+    lpp_q, moves_q, of_q = _moves(q_mean_logprobs, docs_q, "docs_q", paired)
+    lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r", paired)
     sides = [(moves_q, of_q), (moves_r, of_r)]
     if paired:
         sides = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))]
@@ -147,7 +145,7 @@ def lpp_distance(
 
 
 def _moves(
-    mean_logprobs: ArrayLike, docs: Sequence | np.ndarray | None, name: str
+    mean_logprobs: ArrayLike, docs: Sequence | np.ndarray | None, name: str, paired: bool
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """(LPP, how far each scored text moves it, the document of each scored text)."""
     value, _, n = lpp(mean_logprobs)
@@ -155,8 +153,8 @@ def _moves(
     of = np.arange(len(values)) if docs is None else np.asarray(docs)
     checks.same_length(**{"log-probabilities": values, name: of})
     there = ~np.isnan(values)
-    if len(set(of[there].tolist())) < 2:
-        raise DataError(f"{name}: got one document, expected 2. Omit it for independent texts.")
+    if (n_docs := 0 if docs is None else len(set(of[there].tolist()))) < 2 and (paired or n_docs):
+        raise DataError(f"{name}: got {n_docs} documents, expected 2 (omit for single texts).")
     return value, (values[there] - value) / n, of[there]
 
 
@@ -172,7 +170,7 @@ class Mono:
 
     Parameters
     ----------
-    texts : at least 2 texts.
+    texts : at least 2 texts, for a mean with an error.
     origin : str
         Where they are from.
     """
@@ -182,8 +180,6 @@ class Mono:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", tuple(checks.texts("texts of R", self.texts)))
-        if len(self.texts) < 2:
-            raise DataError(f"R ({self.origin}): got {len(self.texts)} texts, expected 2 or more.")
 
     @property
     def signature(self) -> str:
@@ -254,9 +250,7 @@ def lpp_gaps(
     return found
 
 
-def _lpp_distance_metric(
-    lm: LanguageModel, mono: Mono | None, trg_lang: str | None = None
-) -> Metric:
+def _lpp_distance_metric(lm: LanguageModel, mono: Mono, trg_lang: str | None = None) -> Metric:
     """D(Q, R) = |LPP(Q) - LPP(R)| as a metric of whole corpora; oriented it is AN's N(Q) = -D.
 
     Resampling outputs takes LPP(R) as fixed; `system_distances` and `plane.with_mono` resample R as well.
@@ -271,8 +265,6 @@ def _lpp_distance_metric(
     """
     from .lm import lpp_metric
 
-    if mono is None:
-        raise DataError(f"{LPP_DISTANCE}: expected R, texts written in the language (--mono FILE).")
     metric = lpp_metric(lm, trg_lang=trg_lang)
     of_text: Any = metric.score_segments
 

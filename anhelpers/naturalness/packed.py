@@ -53,7 +53,7 @@ class _Tree(NamedTuple):
     paths: list[np.ndarray]
 
 
-def packs(
+def _packs(
     lm: LanguageModel, ids: Sequence[Tokens], budget: int, always: bool | None = None
 ) -> Iterator[list[list[int]]]:
     """The texts worth sharing, as forward passes: lists of rows, each the texts of one tree.
@@ -99,8 +99,8 @@ def _shares(lm: LanguageModel, length: int, width: int) -> bool:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                tree = np.concatenate(forward(lm, [texts, texts[:1]]))
-            alone = np.concatenate([forward(lm, [[text]])[0] for text in [*texts, texts[0]]])
+                tree = np.concatenate(_forward(lm, [texts, texts[:1]]))
+            alone = np.concatenate([_forward(lm, [[text]])[0] for text in [*texts, texts[0]]])
             known[length, width] = np.allclose(tree, alone, rtol=AGREE, atol=AGREE)
         except (
             AnhelpersError,
@@ -114,7 +114,7 @@ def _shares(lm: LanguageModel, length: int, width: int) -> bool:
     return known[length, width]
 
 
-def forward(lm: LanguageModel, rows: Sequence[Sequence[Tokens]]) -> list[np.ndarray]:
+def _forward(lm: LanguageModel, rows: Sequence[Sequence[Tokens]]) -> list[np.ndarray]:
     """Log-probability of every token after the first, for the texts of all trees."""
     torch = need("torch", "language-model scoring")
     trees = [_tree(row) for row in rows]

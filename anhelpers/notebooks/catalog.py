@@ -15,7 +15,7 @@ from ..errors import DataError, need
 
 
 @dataclass(frozen=True)
-class About:
+class _About:
     """The first cell of a notebook: title, minutes, notebooks to read before, and the question."""
 
     name: str
@@ -44,33 +44,33 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
     return [*paths.values()]
 
 
-def about(path: Path) -> About:
+def about(path: Path) -> _About:
     """Read title, minutes, prerequisites and question from the first cell of a notebook.
 
     The form: "# title", the first line that ends in a question mark, and a line "About N minutes. Before this: " with
     links to notebooks or "nothing".
     """
-    text = "".join(cell.source for cell in read(path).cells[:1])
+    text = "".join(cell.source for cell in _read(path).cells[:1])
     parts = (r"^# (.+)$", r"About (\d+) minutes", r"Before this: (.+)$", r"^([^#\s].*\?)$")
     found = [match[1] for part in parts if (match := re.search(part, text, re.MULTILINE))]
     if len(found) < len(parts):
         raise DataError("the first cell lacks title, minutes, prerequisites or question.", path)
     title, minutes, before, question = found
     links = tuple(re.findall(r"\((\w+)\.ipynb\)", before))
-    return About(path.stem, title, int(minutes), links, re.sub(r"[*`]", "", question))
+    return _About(path.stem, title, int(minutes), links, re.sub(r"[*`]", "", question))
 
 
-def parameters_of(path: Path) -> dict[str, str]:
+def _parameters_of(path: Path) -> dict[str, str]:
     """Name → default (source text) of the cell tagged `parameters`; empty if there is none."""
     papermill = need("papermill", "running notebooks")
-    read(path)
+    _read(path)
     try:
         return {name: p["default"] for name, p in papermill.inspect_notebook(str(path)).items()}
     except ValueError:  # neither kernel nor language
         raise DataError("no kernel named. Open it in JupyterLab, choose one, save.", path) from None
 
 
-def read(path: Path) -> Any:
+def _read(path: Path) -> Any:
     """A notebook as nbformat 4; a DataError if the file is none."""
     nbformat = need("nbformat", "reading notebooks")
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import need
 from ..provenance import in_page, made_by
-from .catalog import notebook_paths, read
+from .catalog import _read, notebook_paths
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 _FORMATS = ("html", "svg", "png", "jpeg", "markdown", "plain")
@@ -32,7 +32,7 @@ _EXERCISES = (
 )
 
 
-def export_html(notebook: Path) -> str:
+def _export_html(notebook: Path) -> str:
     """Return an executed notebook as one HTML page that needs no network.
 
     Set-up cells (tagged `setup` or `parameters`, or importing this package) are folded, as are sections
@@ -59,7 +59,7 @@ def export_html(notebook: Path) -> str:
         raw_template=template,
     )
     exporter.register_filter("markdown2html", typeset)
-    book = read(notebook)
+    book = _read(notebook)
     book.metadata.pop("widgets", None)
     if solved := any("solution" in _tags(cell) for cell in book.cells):
         book.cells = [cell for cell in book.cells if "check" not in _tags(cell)]

@@ -21,15 +21,15 @@ from ..data.io import make_folder, write_atomic
 from ..errors import DataError, need, one_line
 from ..progress import say
 from ..provenance import environment, made_by, making
-from .catalog import notebook_paths, parameters_of, parse_value
-from .export import export_html
+from .catalog import _parameters_of, notebook_paths, parse_value
+from .export import _export_html
 
 _REFUSALS = ("AnhelpersError", "DataError", "MissingExtra", "UnknownName")
 """Errors of this package by name: their message needs no traceback."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class _Outcome:
     """Result of one notebook: seconds, files written, lines of its exercise checks, or its error."""
 
     name: str
@@ -45,7 +45,7 @@ def run(
     parameters: Mapping[str, Any] | None = None,
     out: Path | str = "build",
     jobs: int = 1,
-) -> list[Outcome]:
+) -> list[_Outcome]:
     """Execute notebooks, `jobs` at a time; write OUT/NAME.ipynb and OUT/NAME.html of each.
 
     Prints one line per notebook on stderr. A failed notebook does not stop the others or replace older results, and an
@@ -68,7 +68,7 @@ def run(
     if inside := [path for path in paths if path.parent.resolve() == out.resolve()]:
         raise DataError("results would replace this notebook. Choose another folder.", inside[0])
     plan = _plan(paths, parameters or {})
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, _Outcome] = {}
     share = str(max(1, (os.cpu_count() or 1) // min(jobs, len(plan))))
     with (
         tempfile.TemporaryDirectory(dir=out, prefix=".run.", ignore_cleanup_errors=True) as scratch,
@@ -93,7 +93,7 @@ def run(
                     outcome = _kept(future.result(), out)
                 except BrokenProcessPool:
                     said = "its process was killed (out of memory?). Run it alone with --jobs 1."
-                    outcome = Outcome(running[future].stem, 0.0, error=said)
+                    outcome = _Outcome(running[future].stem, 0.0, error=said)
                 outcomes[outcome.name] = outcome
                 say(f"[{len(outcomes)}/{len(plan)}] {outcome.name}: {_state(outcome)}")
         except BaseException:
@@ -104,7 +104,7 @@ def run(
     return [outcomes[path.stem] for path in paths]
 
 
-def _state(outcome: Outcome) -> str:
+def _state(outcome: _Outcome) -> str:
     right = sum(RIGHT in line for line in outcome.checks)
     exercises = f", {right} of {len(outcome.checks)} exercises right" if outcome.checks else ""
     return f"{'FAILED' if outcome.error else 'ok'}{exercises}, {outcome.seconds:.1f} s"
@@ -112,7 +112,7 @@ def _state(outcome: Outcome) -> str:
 
 def _plan(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Path, dict[str, Any]]:
     """Notebook → the given parameters that it has; raise for unknown names and other types."""
-    takes = {path: parameters_of(path) for path in paths}
+    takes = {path: _parameters_of(path) for path in paths}
     known = {name for names in takes.values() for name in names}
     for name in given:
         checks.one_of(name, known, "parameter")
@@ -127,11 +127,11 @@ def _plan(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Path, dict[st
     return plan
 
 
-def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> Outcome:
+def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> _Outcome:
     """Run one notebook into the scratch folder, in a process of the pool."""
     papermill = need("papermill", "running notebooks")
     began, fresh = time.monotonic(), scratch / path.name
-    own = {name: parse_value(text) for name, text in parameters_of(path).items()}
+    own = {name: parse_value(text) for name, text in _parameters_of(path).items()}
     with making({"notebook": path.stem, **own, **parameters}):
         try:
             papermill.execute_notebook(
@@ -146,23 +146,23 @@ def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> Outcom
                 extra_arguments=["--IPKernelApp.log_level=50"],  # cells report what fails
             )
         except papermill.PapermillExecutionError as error:
-            return Outcome(path.stem, time.monotonic() - began, error=_failure(error))
+            return _Outcome(path.stem, time.monotonic() - began, error=_failure(error))
         except RuntimeError as error:  # the kernel did not start, or died
             said = f"its kernel died ({error}). Out of memory? Try --jobs 1."
-            return Outcome(path.stem, time.monotonic() - began, error=said)
+            return _Outcome(path.stem, time.monotonic() - began, error=said)
         checks = _settle(fresh)
-        html = write_atomic(fresh.with_suffix(".html"), export_html(fresh))
-    return Outcome(path.stem, time.monotonic() - began, fresh, html, checks)
+        html = write_atomic(fresh.with_suffix(".html"), _export_html(fresh))
+    return _Outcome(path.stem, time.monotonic() - began, fresh, html, checks)
 
 
-def _kept(outcome: Outcome, out: Path) -> Outcome:
+def _kept(outcome: _Outcome, out: Path) -> _Outcome:
     """The outcome after its files have been moved from the scratch folder to `out`."""
     if outcome.error or outcome.notebook is None or outcome.html is None:
         return outcome
     book, html = out / outcome.notebook.name, out / outcome.html.name
     os.replace(outcome.notebook, book)
     os.replace(outcome.html, html)
-    return Outcome(outcome.name, outcome.seconds, book, html, outcome.checks)
+    return _Outcome(outcome.name, outcome.seconds, book, html, outcome.checks)
 
 
 def _settle(executed: Path) -> tuple[str, ...]:

@@ -211,8 +211,9 @@ def soft_pairwise_accuracy(
     x, y = _both(human, metric)
     checks.same_length(human=x, docs=docs)
     whole = ~(np.isnan(x) | np.isnan(y)).any(1)
-    if not whole.any() or x.shape[1] < 2:
-        raise DataError("no source has both scores of every system, at least 2 of them.")
+    checks.some(
+        whole & (x.shape[1] > 1), "no source has both scores of every system, at least 2 of them."
+    )
     index = np.unique(clusters_of(np.asarray(docs)[whole]), return_inverse=True)[1]
     signs = _swap_signs(int(whole.sum()), rng, n_swaps)
     values = _likeness(_swap_p(x[whole], signs, index), _swap_p(y[whole], signs, index))
@@ -487,8 +488,7 @@ def _shared_sources(human: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray
     there = ~np.isnan(human[0])
     systems = there.any(0)
     rows = there[:, systems].all(1)
-    if not rows.any():
-        raise DataError("no source has ratings and scores of all systems. Leave out sparse ones.")
+    checks.some(rows, "no source has ratings and scores of all systems. Leave out sparse ones.")
     return rows, systems
 
 

@@ -241,8 +241,7 @@ def oracle_studies(
         both = [getattr(studies[0], axis) for axis in AXES]
         dropped, rows, unscored = _unscored(cands, both, rows)
         left_out |= dict.fromkeys(unscored)
-    if not rows.any():
-        raise DataError("no segment has candidates with scores by every metric. Leave one out.")
+    checks.some(rows, "no segment has candidates with scores by every metric. Leave one out.")
     asked = rows[cands.segment] & ~dropped
     for axis, of_axis in zip(AXES, scored, strict=True):
         for _, values, _ in of_axis:

@@ -79,7 +79,8 @@ def paired_tests(
         sums = cluster_sums(axis.counts.astype(np.float64), index)
         for family in filter(families.__contains__, (_SYSTEMS, *reversed(_FAMILIES))):
             some = [pair for pair, its in zip(pairs, families, strict=True) if its == family]
-            draws = n_draws, _n_draws(n_draws, len(some))
+            # enough to decide a family of so many pairs
+            draws = n_draws, max(n_draws, int(np.ceil(_BEYOND * len(some) / ALPHA)))
             found = _randomised(axis, some, sums, streams[family], draws=draws)
             columns = ["system_a", "system_b", "difference", "p", "n_swaps"]
             systems = [[plane.systems[pair[side]] for pair in some] for side in (0, 1)]
@@ -219,11 +220,6 @@ def _pairs(plane: Plane, against: str | None) -> tuple[list[tuple[int, int]], li
         for pair in pairs
     ]
     return pairs, families
-
-
-def _n_draws(n_draws: int, n_pairs: int) -> int:
-    """Number of draws that can decide a family of so many pairs."""
-    return max(n_draws, int(np.ceil(_BEYOND * n_pairs / ALPHA)))
 
 
 def _all_ways(m: int, n_draws: int) -> bool:

@@ -11,7 +11,6 @@ import numpy as np
 from .. import checks
 from ..data.ratings import Join
 from ..data.schema import TestSet
-from ..errors import DataError
 from ..metrics import Metric
 from ..mqm import MqmScores, base_system
 from ..stats import correlation_p
@@ -71,8 +70,7 @@ class _RatedMetrics:
     def scores(self) -> dict[str, np.ndarray]:
         """Name → (N, k) ratings and scores of the same translations; nan if any of them is missing."""
         there = ~np.isnan(np.stack([*self._columns.values()])).any(0)
-        if not there.any():
-            raise DataError("no translation has ratings and a score by every metric.")
+        checks.some(there, "no translation has ratings and a score by every metric.")
         return {name: np.where(there, values, np.nan) for name, values in self._columns.items()}
 
 
@@ -291,9 +289,9 @@ def _rated_part(
         for j, s in enumerate(matrix.systems)
         if join.same[:, j].any() and not {s, join.names[s]} & {*without}
     ]
-    rated = np.flatnonzero((join.rows >= 0) & join.same[:, columns].any(1))
-    if not rated.size:
-        raise DataError(f"{test.name}: no text has both a rating and a score of this metric.")
+    known = (join.rows >= 0) & join.same[:, columns].any(1)
+    message = f"{test.name}: no text has both a rating and a score of this metric."
+    rated = np.flatnonzero(checks.some(known, message))
     names = [matrix.systems[j] for j in columns]
     kinds = {**dict.fromkeys(test.refs, "human"), **test.categories}
     part = replace(

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..bootstrap import Resamples, cluster_sums, clusters_of
-from ..errors import DataError
 
 AXES = ("accuracy", "naturalness")
 COPY, OF_REFERENCE = "copy of ", "copy of the reference "
@@ -164,9 +163,8 @@ class Plane:
 
     def shared_rows(self) -> np.ndarray:
         """(N,) bool: the segments that `shared` keeps; DataError if there is none."""
-        if not (rows := _complete(self.there)).any():
-            raise DataError("no segment has a score from every system. Leave out sparse systems.")
-        return rows
+        message = "no segment has a score from every system. Leave out sparse systems."
+        return checks.some(_complete(self.there), message)
 
     def scores(self) -> np.ndarray:
         """(2, k) accuracy and naturalness of each system over its segments; nan if it has none."""

@@ -121,9 +121,8 @@ def _given_plane(
     known = (
         scored & (n >= _SPARSE * np.median(n[scored & real])) if (scored & real).any() else scored
     )
-    if not known.any():
-        called = " and ".join(metrics[i].name for i in found)
-        raise DataError(f"{test.name}: no system has scores of {called}.")
+    called = " and ".join(metrics[i].name for i in found)
+    checks.some(known, f"{test.name}: no system has scores of {called}.")
     notes = [note for given in found.values() for note in given.notes]
     digests = [_DIGEST.findall(metric.signature) for metric in metrics]
     if len(found) == 2 and digests[0] == digests[1]:
@@ -242,9 +241,10 @@ def _whole(
     """(k,) corpus scores, higher is better, over the segments with text from all systems; (N, k) these."""
     said = _with_text(test)
     speaks = said.any(0)
-    rows = np.flatnonzero(_complete(said) & (True if among is None else among))
-    if not rows.size:
-        raise DataError(f"{metric.name}: no segment has text from every system.")
+    both = _complete(said) & (True if among is None else among)
+    rows = np.flatnonzero(
+        checks.some(both, f"{metric.name}: no segment has text from every system.")
+    )
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
     corpus: Any = metric.score_corpus  # checked by the caller
     scores = [

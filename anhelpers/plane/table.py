@@ -90,12 +90,14 @@ def systems_table(
         "n_docs": [len(set(plane.docs[seen].tolist())) for seen in plane.there.T],
         "resampled": plane.unit,
     }
-    columns["n_effective"] = counting = _effective(plane)
+    index = np.unique(plane.clusters, return_inverse=True)[1]
+    sizes = cluster_sums(plane.there.astype(np.float64), index)
+    columns["n_effective"] = counting = effective(sizes)
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
-    best = _share(_best(plane, draws), draws)
+    drawn = _on_frontier(plane) & ~np.isnan(draws).any((0, 1))
     columns |= {
         "pareto": _best(plane, scores),
-        "pareto_probability": np.where(_on_frontier(plane), best, np.nan),
+        "pareto_probability": np.where(drawn, _best(plane, draws).mean(0), np.nan),
     }
     if curve is not None:
         columns |= _gaps(plane, curve, scores, draws, resampled=resampled, counting=counting)
@@ -157,8 +159,7 @@ def _slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
         for name in dict.fromkeys(plane.domains.tolist()):
             yield name, plane.subset(plane.domains == name)
         return
-    if not plane.lengths.any():
-        raise DataError(f"{plane.name}: sources are unknown. Slice by domain.")
+    checks.some(plane.lengths > 0, f"{plane.name}: sources are unknown. Slice by domain.")
     rank = np.argsort(np.argsort(plane.lengths, kind="stable"), kind="stable")
     for third, name in enumerate(_LENGTHS):
         rows = rank * 3 // max(len(plane), 1) == third
@@ -240,17 +241,6 @@ def _resampled(
     for part in (low, high, errors, draws):
         part[..., stored, :] = np.nan
     return low, high, errors, draws, drawn
-
-
-def _effective(plane: Plane) -> np.ndarray:
-    """(k,) `effective` documents of each system."""
-    _, index = np.unique(plane.clusters, return_inverse=True)
-    return effective(cluster_sums(plane.there.astype(np.float64), index))
-
-
-def _share(mask: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """(k,) share of draws with True; nan without draws."""
-    return np.where(np.isnan(draws).any((0, 1)), np.nan, mask.mean(0))
 
 
 def few_documents(table: pd.DataFrame) -> str:

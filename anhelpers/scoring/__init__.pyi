@@ -4,7 +4,6 @@ from .lookup import accuracy_metric as accuracy_metric
 from .lookup import fitting_metric as fitting_metric
 from .tables import check_needs as check_needs
 from .tables import check_systems as check_systems
-from .tables import estimate_rows as estimate_rows
 from .tables import estimate_table as estimate_table
 from .tables import scorable as scorable
 from .tables import score_all as score_all

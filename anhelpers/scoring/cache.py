@@ -27,7 +27,7 @@ IN_MEMORY = "in-memory"
 """The revision of a model that was made in this process: its scores are not cached."""
 
 COMMIT_EVERY = 5.0  # seconds; a killed run loses at most this much work and the batch in flight
-CHUNK = 256  # inputs per call of a scorer without batches of its own
+CHUNK = 256  # inputs per call of a scorer without its own batches
 TABLES = """
 CREATE TABLE IF NOT EXISTS signature (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS score (signature INTEGER, key BLOB, value BLOB, PRIMARY KEY (signature, key)) WITHOUT ROWID;

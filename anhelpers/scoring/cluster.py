@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from ..errors import AnhelpersError, need
+from ..errors import need
+from ..models import failing_as
 
 _SECONDS = 15.0  # to connect
 _client: ContextVar[Any] = ContextVar("client", default=None)
@@ -34,10 +35,8 @@ def connect(cluster: Any) -> Iterator[Any]:
     AnhelpersError if no scheduler answers; MissingExtra without distributed.
     """
     distributed = need("distributed", "sharing work over a cluster")
-    try:
+    with failing_as(f"no Dask scheduler at {cluster}"):
         client = distributed.Client(cluster, timeout=_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise AnhelpersError(f"no Dask scheduler answers at {cluster}: {error}") from error
     token = _client.set(client)
     try:
         with client:
@@ -67,16 +66,10 @@ def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[t
     scorer = client.scatter(compute, broadcast=True, hash=False)
     sent = {client.submit(_apply, scorer, call, pure=False): call for call in calls}
     try:
-        done = distributed.as_completed(list(sent), loop=client.loop, with_results=True)
-        for future, result in done:
-            yield sent[future], result
-    except AnhelpersError:
-        raise
-    except Exception as error:
-        kind = type(error).__name__
-        raise AnhelpersError(
-            f"the cluster failed ({kind}): {error}. Run again to resume."
-        ) from error
+        with failing_as("the cluster failed; run again to resume"):
+            done = distributed.as_completed(list(sent), loop=client.loop, with_results=True)
+            for future, result in done:
+                yield sent[future], result
     finally:
         client.cancel(list(sent))
 

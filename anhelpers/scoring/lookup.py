@@ -98,7 +98,7 @@ class _MetricRow:
         Module of this package and function, such as "accuracy.surface:_named"; it takes an `Asked`.
     hub : str
         The model of the bare name on the hub, or "".
-    says : str
+    description : str
         Meaning of the score, in a few words.
     """
 
@@ -108,7 +108,7 @@ class _MetricRow:
     sees: tuple[str, ...]
     maker: str
     hub: str
-    says: str
+    description: str
 
     @property
     def typed(self) -> str:
@@ -161,15 +161,6 @@ def row_of(name: str, axis: str = "") -> _MetricRow:
         return found
     known = [row.name if row.fits(row.name) else row.typed for row in rows]
     raise UnknownName(f"{axis} metric".strip(), name, known)
-
-
-def needs_lm(name: str) -> bool:
-    """Whether the metric of that name needs a language model.
-
-    >>> needs_lm("lpp"), needs_lm("critic+lpp:mine"), needs_lm("critic")
-    (True, True, False)
-    """
-    return any(LM in row.sees for row in TABLE if row.fits(name))
 
 
 def _grouped(axis: str) -> dict[str, list[str]]:
@@ -244,8 +235,9 @@ def naturalness_metric(
     0.8
     """
     row = row_of(name, "naturalness")
-    if LM in row.sees and lm is None:
-        raise DataError(f"{name}: expected a language model (--lm MODEL, or lm=load_lm(MODEL)).")
+    if (LM in row.sees and lm is None) or (R in row.sees and mono is None):
+        wanted = "R, texts of the language (--mono FILE)" if lm else "a language model (--lm MODEL)"
+        raise DataError(f"{name}: expected {wanted}.")
     return _made(row, name, trg_lang, lm=lm, mono=mono)
 
 

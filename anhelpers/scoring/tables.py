@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..estimate import Estimate
-from ..metrics import Metric
+from ..metrics import Metric, check_language
 from ..progress import note_once
 
 if TYPE_CHECKING:
@@ -22,9 +21,7 @@ _COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "si
 
 def check_needs(test: TestSet, metric: Metric) -> None:
     """Raise a DataError if the metric knows another language, or if no segment has what it needs."""
-    if metric.lang and short_code(test.trg_lang) not in ("und", short_code(metric.lang)):
-        known = f"{metric.lang}, the language of {metric.label}"
-        raise DataError(f"translations of {test.name}: got {test.trg_lang}, expected {known}.")
+    check_language(test.trg_lang, metric.lang, metric.label)
     if metric.needs and len(test) and not scorable(test, metric).any():
         needs = " and ".join(
             {"srcs": "a source", "refs": "a reference"}[one] for one in metric.needs
@@ -118,35 +115,6 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
             scores = scores[~np.isnan(scores)]
             n, value = len(scores), float(scores.mean()) if len(scores) else np.nan
             yield system, metric.name, "segment-mean", value, scale, n, seen, metric.signature
-
-
-def estimate_rows(
-    metric: str, estimates: Mapping[str, Estimate], direction: str, *, level: str
-) -> pd.DataFrame:
-    """Rows as `system_rows`, with low and high of the 95 % interval, of estimates: system -> Estimate.
-
-    Parameters
-    ----------
-    direction : str
-        The better direction, such as "lower is better".
-    """
-    import pandas as pd
-
-    rows = [
-        (
-            system,
-            metric,
-            level,
-            e.value,
-            f"{e.unit} ({direction})",
-            e.n,
-            "",
-            e.signature,
-            *e.interval,
-        )
-        for system, e in estimates.items()
-    ]
-    return pd.DataFrame(rows, columns=[*_COLUMNS, "low", "high"])
 
 
 def estimate_table(estimates: Iterable[Estimate]) -> pd.DataFrame:

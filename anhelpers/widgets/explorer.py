@@ -230,6 +230,11 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
         rows = range(len(self.data["rows"]))
         return pd.DataFrame([_choice(self.data, i, self.beta, judged) for i in rows])
 
+    def table(self, betas: Sequence[float] = (0, 1, math.inf)) -> pd.DataFrame:
+        """The first page of rows at some β under the first pair of metrics; columns as `values`."""
+        rows = range(min(self.data["show"], len(self.data["rows"])))
+        return pd.DataFrame([_choice(self.data, i, beta) for i in rows for beta in betas])
+
     def __repr__(self) -> str:
         judges = f"{self.accuracy} × {self.naturalness}, " if len(self._pairs) > 1 else ""
         rows = f"domain {self.domain!r}, {len(self.data['rows'])} segments"

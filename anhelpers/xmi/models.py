@@ -117,16 +117,16 @@ def load_q_lm(
         For an encoder-decoder of many languages.
     """
     place = models.find(name)
-    if not models.load_config(place).is_encoder_decoder:
+    if not place.load_config().is_encoder_decoder:
         return load_lm(name, device=device)
-    tokenizer = models.load_tokenizer(place)
-    model = models.load_network(place, "AutoModelForSeq2SeqLM")
+    tokenizer = place.load_tokenizer()
+    model = place.load_network("AutoModelForSeq2SeqLM")
     known = bool(known_languages(tokenizer))
     return translation_model(
         model,
         tokenizer,
         name=place.name,
-        revision=models.revision_of(place, model),
+        revision=place.revision_of(model),
         device=device,
         src_lang=src_lang if known else None,
         trg_lang=trg_lang if known else None,

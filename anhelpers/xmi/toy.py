@@ -15,7 +15,7 @@ from .. import checks
 from ..bootstrap import bootstrap_means
 from ..data.schema import CandidateSet
 from ..divergences import pmf
-from ..errors import DataError, nearest
+from ..errors import DataError
 from ..estimate import Estimate
 from .measure import UNITS, Xmi, _bits, _in_bits, xmi
 
@@ -214,8 +214,7 @@ def _numbers(side: str, words: Sequence[str], texts: Sequence[str]) -> list[np.n
     out = []
     for line, text in enumerate(texts, 1):
         if odd := [w for w in text.split() if w not in number]:
-            message = f"unknown word '{odd[0]}'{nearest(odd[0], words)}."
-            raise DataError(message, side, line)
+            raise DataError(f"unknown word '{odd[0]}'.", side, line)
         out.append(np.array([number[w] for w in text.split()], dtype=np.int64))
     return out
 

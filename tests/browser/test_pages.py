@@ -19,7 +19,7 @@ def smoke(tmp_path_factory):
     pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
     alt = pytest.importorskip("altair", reason="install altair: pip install 'anhelpers[notebooks]'")
     from anhelpers.charts import offline
-    from anhelpers.notebooks import export_html
+    from anhelpers.notebooks.export import _export_html
 
     points = alt.Data(values=[{"x": 1, "y": 1}, {"x": 2, "y": 2}])
     chart = alt.Chart(points).mark_point(color="#0072B2").encode(x="x:Q", y="y:Q")
@@ -56,7 +56,7 @@ def smoke(tmp_path_factory):
     ]
     path = tmp_path_factory.mktemp("pages") / "smoke.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    path.with_suffix(".html").write_text(export_html(path), "utf-8")
+    path.with_suffix(".html").write_text(_export_html(path), "utf-8")
     return path.with_suffix(".html").as_uri()
 
 

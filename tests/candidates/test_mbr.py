@@ -12,7 +12,6 @@ from anhelpers.accuracy.surface import surface_metric
 from anhelpers.candidates import mbr_utility
 from anhelpers.data import CandidateSet
 from anhelpers.errors import DataError
-from anhelpers.frontier import oracle_curve
 
 words = st.lists(
     st.sampled_from(["das", "Haus", "ist", "alt", "klein"]), min_size=1, max_size=5
@@ -101,16 +100,3 @@ def test_what_has_no_utility_is_refused():
     ):
         with pytest.raises(DataError):
             mbr_utility(of, candidates(texts))
-
-
-def test_it_is_a_chooser():
-    cands = candidates(
-        [
-            ["das Haus ist alt", "das Haus ist klein", "das Haus ist alt"],
-            ["xyz", "das ist alt", "das ist"],
-        ]
-    )
-    curve = oracle_curve(
-        cands.segment, mbr_utility(surface_metric("chrf", "de"), cands), np.zeros(6)
-    )
-    assert [cands.texts[i] for i in curve.select(0)] == ["das Haus ist alt", "das ist alt"]

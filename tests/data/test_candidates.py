@@ -88,17 +88,11 @@ CANDIDATES = [  # the second line of a file
     {"text": "b"},
     {"segment": 1},
     {"segment": 1, "text": 3},
-    {"segment": "1", "text": "b"},
     {"segment": True, "text": "b"},
-    {"segment": 0.5, "text": "b"},
     {"segment": 10**400, "text": "b"},
     {"segment": 2, "text": "b"},
-    {"segment": -1, "text": "b"},
-    {"segment": 1, "text": "b", "tag": 5},
-    {"segment": 1, "text": "b", "count": "1"},
     {"segment": 1, "text": "b", "count": True},
     {"segment": 1, "text": "b", "logprob": 0.5},
-    {"segment": 1, "text": "b", "logprob": "-1"},
     '{"segment": 1, "text": "b", "logprob": -Infinity}',
     {"segment": 1, "text": "b", "src": "drei"},
     {"candidates": ["b"]},
@@ -113,13 +107,10 @@ SOURCE = {"src": "zwei", "refs": ["B"], "candidates": ["b"], "doc": "d"}
 SOURCES = [
     GOOD,
     SOURCE | {"candidates": []},
-    SOURCE | {"candidates": "b"},
     SOURCE | {"candidates": [3]},
     SOURCE | {"candidates": [{"tag": "t"}]},
     SOURCE | {"src": None},
-    SOURCE | {"src": 2},
     SOURCE | {"refs": "B"},
-    SOURCE | {"refs": [4]},
     SOURCE | {"segment": 5},
     SOURCE | {"doc": None},
 ]
@@ -179,21 +170,6 @@ def test_a_table_and_its_parquet_are_the_same(tmp_path):
         with pytest.raises(DataError) as error:
             read_candidates(tmp_path / name)
         assert error.value.path == tmp_path / name
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [
-        {"segment": [0]},
-        {"segment": [], "text": []},
-        {"segment": [0, None], "text": ["a", "b"]},
-        {"segment": [0, 0], "text": ["a", None]},
-        {"segment": [0, 0], "text": ["a", 5]},
-    ],
-)
-def test_a_malformed_table_is_refused(columns):
-    with pytest.raises(DataError):
-        read_candidates(pd.DataFrame(columns))
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"])).map(lambda text: text.rstrip("\r\n"))

@@ -14,11 +14,8 @@ from hypothesis import strategies as st
 from anhelpers.accuracy.external import external_metric
 from anhelpers.data import (
     TestSet,
-    language_pairs,
     load,
-    read_mme,
     read_system_scores,
-    read_wmt,
     write_mme,
     write_mme_scores,
 )
@@ -29,9 +26,10 @@ from anhelpers.data.external import (
     read_scores,
     read_wmt25_scores,
 )
+from anhelpers.data.wmt import _language_pairs, _read_wmt
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.plane import metric_axis, system_plane
-from anhelpers.scoring import lookup, segment_rows, system_rows, system_scores
+from anhelpers.scoring import lookup, segment_rows, system_scores
 
 TEST = TestSet(
     "set",
@@ -74,7 +72,7 @@ def stored(place, metric, test=TEST):
 
 @pytest.mark.verifies("Stored scores of segments", by="hand")
 def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
-    test = read_mme(folder, "en-de")
+    test = load(folder, "en-de")
     metric = external_metric(f"stored:{folder}#mqm")
     wanted = ("MQM points", False, (0, np.inf))
     assert (metric.unit, metric.higher_is_better, metric.bounds) == wanted
@@ -88,7 +86,7 @@ def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
 
 
 def test_scores_have_the_direction_of_their_metric(folder):
-    test = read_mme(folder, "en-de")
+    test = load(folder, "en-de")
     metricx = external_metric(f"stored:{folder}#MetricX-24-src")
     assert not metricx.higher_is_better
     np.testing.assert_array_equal(system_scores(test, metricx), np.arange(6).reshape(3, 2))
@@ -102,7 +100,7 @@ def test_scores_have_the_direction_of_their_metric(folder):
 
 @pytest.mark.verifies("Stored scores of segments", by="property")
 def test_scores_stay_with_their_texts(folder):
-    test = read_mme(folder, "en-de")
+    test = load(folder, "en-de")
     np.testing.assert_array_equal(
         stored(folder, "mine-refA", test.subset([2, 0])), [[3, 7], [1, 5]]
     )
@@ -175,13 +173,10 @@ def test_a_table_of_texts_or_numbers_with_raters(table):
     [
         (["system\tscore", "A\t1"], "chrF", DataError, "line 1"),
         (["system\tsegment\tscore", "A\t0\t1", "A\t3\t1"], "chrF", DataError, "line 3"),
-        (["system\tsegment\tscore", "A\t-1\t1"], "chrF", DataError, "line 2"),
-        (["system\tsegment\tscore", "A\t1.5\t1"], "chrF", DataError, "line 2"),
         (["system\tsegment\tscore", "A\t0\tx"], "chrF", DataError, "line 2"),
         (["system\tsegment\tscore", "A\t0\t1", "A\t0\t1"], "chrF", DataError, "line 3"),
         (["system\tsegment\tscore\tdoc", "A\t1\t1\td2"], "chrF", DataError, "line 2"),
         (["system\tsegment\tscore", "C\t0\t1"], "chrF", DataError, "scores.tsv"),
-        (["system\tsegment\tscore", "A\t0\tnan"], "chrF", DataError, "scores.tsv"),
         (["system\tsegment\tscore", "A\t0\t-3", "A\t1\t4"], "MetricX-23", DataError, "MetricX"),
         (["system\tsegment\tscore", "A\t0\t80"], "XCOMET-XL", DataError, "XCOMET-XL"),
         (["system\tsegment\tscore", "A\t0\t1"], "mine", DataError, "mine"),
@@ -237,8 +232,6 @@ def test_both_layouts_of_system_scores(table):
         ([], DataError, "scores.tsv"),
         (["lp\tsystem\tbleu"], DataError, "line 1"),
         ([*TALL, "en-de\tX\t1\tbleu-all"], DataError, "line 4"),
-        ([*TALL, "en-de\tX\t1\tbleu-all\tx"], DataError, "line 4"),
-        ([*TALL, "en-de\tX\t1\tbleu-all\t"], DataError, "line 4"),
         ([*TALL, "en-de\tX\t1\tbleu-all\tinf"], DataError, "line 4"),
         ([*TALL, "en-de\tX\t1\tbleu-refA\t30.25"], DataError, "line 4"),
         ([*TALL, "en-de\tX\t1\twer-refA\t30"], DataError, "line 4"),
@@ -249,31 +242,6 @@ def test_both_layouts_of_system_scores(table):
 def test_bad_tables_of_systems_are_refused(table, lines, error, named):
     with pytest.raises(error, match=named):
         read_system_scores(table(*lines), "en-de")
-
-
-@real
-@pytest.mark.real
-@pytest.mark.parametrize("lp", ["en-de", "ja-zh"])
-def test_the_scores_of_wmt24_are_those_of_its_systems(lp):
-    scores = read_system_scores(Path(REAL, "wmt24", "autoscores.tsv"), lp)
-    assert set(scores.system) == set(load(f"wmt24/{lp}").systems)
-    groups = scores.groupby("metric", sort=False)
-    metricx, kiwi = (rows.set_index("system").value for _, rows in groups)
-    assert metricx.idxmin() == kiwi.idxmax()  # both name the same best system
-    assert metricx.between(0, 25).all()
-    assert metricx.corr(kiwi) < -0.8
-
-
-@real
-@pytest.mark.real
-def test_the_scores_of_wmt23_are_those_that_sacrebleu_gives():
-    scores = read_system_scores(Path(REAL, "wmt23", "automatic-scores.tsv"), "en-de")
-    theirs = scores.set_index(["metric", "system"]).value
-    assert len(theirs) == 12 * 4
-    test = load("wmt23/en-de")
-    ours = system_rows(test, [lookup.metric("chrf", test)])
-    for system, value in zip(ours.system, ours.value, strict=True):
-        assert round(value, 4) == round(theirs["chrf-refA", system], 4)
 
 
 # -- WMT25 -------------------------------------------------------------------------------------------------------------
@@ -320,8 +288,8 @@ def tree(tmp_path):
 
 def test_paragraphs_are_segments_in_any_order_of_documents(tree):
     folder = tree()
-    assert language_pairs(folder) == {"cs-de": 2025}
-    test = read_wmt(folder, "cs-de")
+    assert _language_pairs(folder) == {"cs-de": 2025}
+    test = _read_wmt(folder, "cs-de")
     assert test.systems == {"A": ("I", "II", "III"), "B": ("Eins.", "Zwei.", "Drei.\nUnd so.")}
     assert test.docs == ("cs-de_DE_#_news_#_n1",) * 2 + ("cs-de_DE_#_speech_#_s",)
     assert test.domains == ("news", "news", "speech")
@@ -346,7 +314,7 @@ def test_paragraphs_are_segments_in_any_order_of_documents(tree):
 def test_documents_and_paragraphs_must_be_the_same(tree, outputs, scores):
     folder = tree(outputs, scores)
     with pytest.raises(DataError):
-        stored(folder, "XCOMET-XL", read_wmt(folder, "cs-de"))
+        stored(folder, "XCOMET-XL", _read_wmt(folder, "cs-de"))
 
 
 @real

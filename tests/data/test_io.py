@@ -1,4 +1,3 @@
-import contextlib
 import gzip
 import json
 import lzma
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import io
-from anhelpers.errors import AnhelpersError, DataError
+from anhelpers.errors import DataError
 
 ODD = "a\u2028b\u2029c\x0bd\x0ce\x1cf\x85g\rh\ti 🙂"
 PACK = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor().compress}
@@ -129,16 +128,6 @@ def test_tables_that_pandas_wrote_are_read(tmp_path_factory, rows):
     assert read.system.tolist() == frame.system.tolist()
     assert read.n.tolist() == frame.n.tolist()
     np.testing.assert_array_equal(read.score, frame.score.astype(float))
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.binary(max_size=60) | st.text(',"\n\t[]{}1a').map(str.encode))
-def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("any") / "a"
-    path.write_bytes(data)
-    for read in (io.read_lines, io._read_jsonl, lambda p: io.read_table(p, {"a": float})):
-        with contextlib.suppress(AnhelpersError):
-            read(path)
 
 
 def test_files_are_written_in_one_step(tmp_path):

@@ -1,14 +1,21 @@
 import pytest
 
-from anhelpers.data import load, split_pair
-from anhelpers.data.languages import CODES, MEMBERS, NAMES, _guess_language, _infer_pair
+from anhelpers.data import load
+from anhelpers.data.languages import (
+    CODES,
+    MEMBERS,
+    NAMES,
+    _guess_language,
+    _infer_pair,
+    _split_pair,
+)
 from anhelpers.errors import DataError
 
 
 def test_a_pair_is_two_languages():
-    assert split_pair("en-pt_BR") == ("en", "pt_BR")
-    assert split_pair("en-es_419") == ("en", "es_419")
-    assert split_pair("eng_Latn-hsb") == ("eng_Latn", "hsb")
+    assert _split_pair("en-pt_BR") == ("en", "pt_BR")
+    assert _split_pair("en-es_419") == ("en", "es_419")
+    assert _split_pair("eng_Latn-hsb") == ("eng_Latn", "hsb")
 
 
 @pytest.mark.parametrize(
@@ -16,7 +23,7 @@ def test_a_pair_is_two_languages():
 )
 def test_anything_else_is_unknown(lp):
     with pytest.raises(DataError):
-        split_pair(lp)
+        _split_pair(lp)
 
 
 def test_the_table_has_each_language_once():
@@ -24,15 +31,6 @@ def test_the_table_has_each_language_once():
     assert {*map(len, three)} == {3}
     assert {*MEMBERS, *three} <= CODES
     assert (NAMES["br"], NAMES["deu"], NAMES["gsw"]) == ("Breton", "German", "Swiss German")
-
-
-def test_the_names_are_those_of_cldr():
-    """Except two that the field calls otherwise, and 11 languages without a name in CLDR."""
-    babel = pytest.importorskip("babel", reason="pip install Babel")
-    theirs = babel.Locale("en").languages
-    rows = [(code, NAMES[code]) for code in NAMES if len(code) == 2]
-    other = {code: name for code, name in rows if theirs.get(code, name) != name}
-    assert other == {"bn": "Bengali", "sl": "Slovene"}
 
 
 def test_the_language_of_texts_is_inferred(capsys):

@@ -1,7 +1,5 @@
 """Missing references: they count for nothing, as in sacreBLEU."""
 
-import os
-
 import numpy as np
 import pytest
 import sacrebleu
@@ -9,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import METRICS, surface_metric
-from anhelpers.data import TestSet, load, read_plain
+from anhelpers.data import TestSet, read_plain
 from anhelpers.errors import DataError
 from anhelpers.plane import with_human_points
 from anhelpers.scoring import system_rows
@@ -101,14 +99,3 @@ def test_references_are_compared_with_or_are_human_points():
     assert (list(points.refs), list(points.systems)) == (["A"], ["X", "B"])  # C lacks a text
     assert points.categories == {"X": "unknown", "B": "human"}
     assert list(with_human_points(test, ["all"]).systems) == ["X"]
-
-
-@pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA")
-def test_wmt24_has_its_standard_reference_and_a_human_point():
-    test = with_human_points(load("wmt24/en-de"))
-    assert (list(test.refs), len(test)) == (["refB"], 997)
-    assert [s for s, kind in test.categories.items() if kind == "human"] == ["refA"]
-    assert {s: k for s, k in test.blanks.items() if k} == dict(
-        Aya23=1, **{"CommandR-plus": 1, "Gemini-1.5-Pro": 1, "Occiglot": 86}
-    )

@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import (
-    StoredScores,
     TestSet,
     mme_scores,
-    read_mme,
     read_mme_scores,
     write_mme,
     write_mme_scores,
 )
-from anhelpers.data.wmt import NO_TRANSLATION, is_mme
+from anhelpers.data.wmt import NO_TRANSLATION, _read_mme, _StoredScores, is_mme
 from anhelpers.errors import DataError, UnknownName
 
 FILES = {
@@ -64,12 +62,12 @@ def tree(tmp_path):
 def test_texts_of_a_folder(tree, tmp_path):
     assert is_mme(tree())
     assert not is_mme(tmp_path)
-    test = read_mme(tree(**{"systems.tsv": "system\tcategory\nX\tLLM\nY\tMT\n"}), "en-de")
+    test = _read_mme(tree(**{"systems.tsv": "system\tcategory\nX\tLLM\nY\tMT\n"}), "en-de")
     assert (test.name, test.srcs, test.refs) == ("wmt23/en-de", ("a", "b"), {"refA": ("A", "B")})
     assert test.categories == {"X": "LLM", "refA": "human"}
     assert (test.domains, test.docs) == (("news", "news"), ("d1", "d1"))
     with pytest.raises(UnknownName, match="en-de"):
-        read_mme(tree(), "en-fr")
+        _read_mme(tree(), "en-fr")
 
 
 def test_scores_are_tidy(tree):
@@ -90,7 +88,7 @@ def test_a_canary_has_a_line_and_no_score(tree):
     files = {name: first[name] + FILES[name] for name in first}
     files["documents/en-de.docs"] = "canary canary\nn d\nn d\n"
     root = tree(**files, **{"metric-scores/en-de/chrF-refA.seg.score": "X\t99\nX\t1\nX\t2\n"})
-    assert read_mme(root, "en-de").srcs == ("a", "b")
+    assert _read_mme(root, "en-de").srcs == ("a", "b")
     table = read_mme_scores(root, "en-de", "chrF", "refA")
     assert (table.segment.tolist(), table.score.tolist()) == ([0, 1], [1, 2])
     path = write_mme_scores(root, "en-de", "m", [[1.5], [2.5]], systems=["X"], ref="src")
@@ -102,12 +100,9 @@ def test_a_canary_has_a_line_and_no_score(tree):
     ("text", "named"),
     [
         ("X\t1\n", "score: X"),
-        ("X\t1\nX\t1\nX\t1\n", "score: X"),
         ("X\t1\nZ\t1\n", "line 2"),
         ("X\t1\nX\tone\n", "line 2"),
         ("X\tinf\n", "line 1"),
-        ("X\n", "line 1"),
-        ("X\t1\n\n", "score: X"),
     ],
 )
 def test_bad_scores_are_refused(tree, text, named):
@@ -120,7 +115,6 @@ def test_bad_scores_are_refused(tree, text, named):
     ("asked", "named"),
     [
         (("chrF", "refB"), "chrF-refA"),
-        (("mqm", None, "sys"), "mqm"),
         (("mqm", None, "doc"), "doc"),
     ],
 )
@@ -132,11 +126,11 @@ def test_unknown_scores_are_refused(tree, asked, named):
 def test_stored_scores_are_listed_with_their_levels(tree):
     names = ["metric-scores/en-de/a-b.2-refA.refB.domain", "human-scores/en-de.mqm.1.sys"]
     assert mme_scores(tree(**{f"{name}.score": "" for name in names}), "en-de") == [
-        StoredScores("metric", "XCOMET-QE", "src", ("seg",)),
-        StoredScores("metric", "a-b.2", "refA.refB", ("domain",)),
-        StoredScores("metric", "chrF", "refA", ("sys", "seg")),
-        StoredScores("human", "mqm.1", None, ("sys",)),
-        StoredScores("human", "mqm", None, ("seg",)),
+        _StoredScores("metric", "XCOMET-QE", "src", ("seg",)),
+        _StoredScores("metric", "a-b.2", "refA.refB", ("domain",)),
+        _StoredScores("metric", "chrF", "refA", ("sys", "seg")),
+        _StoredScores("human", "mqm.1", None, ("sys",)),
+        _StoredScores("human", "mqm", None, ("seg",)),
     ]
 
 
@@ -180,7 +174,7 @@ def read_otherwise(path):
 def test_a_written_set_is_read_back_and_other_programs_see_its_lines(test):
     with tempfile.TemporaryDirectory() as place:
         folder = write_mme(test, Path(place) / "mine")
-        again = read_mme(folder, "en-de", reference=test.reference)
+        again = _read_mme(folder, "en-de", reference=test.reference)
         assert content(again) == content(test)
         assert write_mme(again, folder) == folder
         texts = {f"sources/{test.lp}.txt": test.srcs}
@@ -217,39 +211,14 @@ def test_scores_are_read_back_to_the_last_bit(metric, columns, ref):
         np.testing.assert_array_equal(table.score, values[0])
 
 
-def test_files_are_in_the_places_of_the_layout(tmp_path):
-    folder = write_mme(SMALL, tmp_path / "small")
-    chrf = {"systems": ["M", "GPT-4.5"], "ref": "refA", "level": "sys"}
-    write_mme_scores(folder, "en-de", "chr-F.2", [1, 0.1], **chrf)
-    write_mme_scores(folder, "en-de", "mqm", [[-5], [math.nan], [0]], systems=["M"])
-    assert {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()} == {
-        "sources/en-de.txt",
-        "references/en-de.refA.txt",
-        "documents/en-de.docs",
-        "systems.tsv",
-        "system-outputs/en-de/GPT-4.5.txt",
-        "system-outputs/en-de/refA.txt",
-        "system-outputs/en-de/M.txt",
-        "metric-scores/en-de/chr-F.2-refA.sys.score",
-        "human-scores/en-de.mqm.seg.score",
-    }
-    assert (folder / "human-scores" / "en-de.mqm.seg.score").read_text() == (
-        "M\t-5.0\nM\tNone\nM\t0.0\n"
-    )
-    assert (folder / "systems.tsv").read_text() == "system\tcategory\nGPT-4.5\tLLM\n"
-
-
 @pytest.mark.parametrize(
     "change",
     [
         {"srcs": ("a", "b\nc", "d")},
-        {"systems": {"X": ("a", "b", "c\rd")}},
         {"srcs": ("a", "b\0c", "d")},
         {"refs": {"ref-A": ("a", "b", "c")}},
-        {"refs": {"all": ("a", "b", "c")}},
         {"systems": {"My System": ("a", "b", "c")}},
         {"systems": {"a/b": ("a", "b", "c")}},
-        {"systems": {".x": ("a", "b", "c")}},
         {"docs": ("a", "b c", "d")},
         {"lp": "und-de"},
     ],
@@ -265,7 +234,6 @@ def test_a_set_that_the_layout_cannot_hold_is_refused(tmp_path, change):
     [
         {"srcs": ("One!", "Two.", "Three.")},
         {"systems": {**SMALL.systems, "N": ("", "", "")}},
-        {"docs": ("d0", "d1", "d2")},
         {"categories": {"M": "MT"}},
     ],
 )
@@ -282,20 +250,18 @@ def test_language_pairs_share_a_folder_and_the_categories_of_their_systems(tmp_p
     french = replace(SMALL, lp="en-fr", refs={}, categories=kinds)
     write_mme(french, tmp_path)
     write_mme(SMALL.without(["M"]), tmp_path)
-    assert read_mme(tmp_path, "en-fr").categories == french.categories
-    assert read_mme(tmp_path, "en-de").categories == {"GPT-4.5": "LLM", "refA": "human"}
+    assert _read_mme(tmp_path, "en-fr").categories == french.categories
+    assert _read_mme(tmp_path, "en-de").categories == {"GPT-4.5": "LLM", "refA": "human"}
 
 
 @pytest.mark.parametrize(
     ("change", "error"),
     [
         ({"scores": [[1.0], [2.0]]}, DataError),
-        ({"level": "sys"}, DataError),
         ({"scores": [[1.0], [math.inf], [0.0]]}, DataError),
         ({"systems": ["N"]}, UnknownName),
         ({"systems": ["M", "M"], "scores": [[1, 1]] * 3}, DataError),
         ({"level": "doc"}, UnknownName),
-        ({"metric": "two words"}, DataError),
         ({"lp": "en-fr"}, UnknownName),
     ],
 )

@@ -100,14 +100,6 @@ def test_a_folder_is_loaded_like_a_teaching_set(tree):
         data.load(tree)
 
 
-def test_a_file_of_candidates_is_a_test_set(tmp_path):
-    path = tmp_path / "c.jsonl"
-    path.write_text('{"src": "a", "refs": ["A", "B"], "candidates": ["x"]}\n')
-    test = data.load(path, lp="en-de", reference="refB")
-    assert (test.lp, list(test.refs)) == ("en-de", ["refB", "refA"])
-    assert data.load_candidates(path).texts == ("x",)
-
-
 @pytest.mark.parametrize(
     ("call", "given", "error", "named"),
     [
@@ -129,10 +121,10 @@ def test_what_is_not_there_is_an_error_that_names_it(call, given, error, named):
 
 
 def test_a_wrong_data_folder_is_refused(tmp_path, monkeypatch):
-    assert data.shared_data() is None
+    assert fetch._shared_data() is None
     monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path))
     with pytest.raises(DataError, match=r"MANIFEST\.tsv"):
-        data.shared_data()
+        fetch._shared_data()
 
 
 def test_a_downloaded_set_needs_all_of_its_files(cache):
@@ -288,12 +280,3 @@ def test_wmt24_english_german(real):
     assert not any("CANARY" in text for column in texts for text in column)
     assert len(data.load_candidates("wmt24/en-de")) == 997 * 26 - 89
     assert len(data.load_mono("wmt24/en-de")) == 2504
-
-
-@pytest.mark.real
-def test_the_sets_of_the_shared_folder_are_found(real):
-    missing = {row["name"] for row in data.available() if row["place"] is None}
-    wanted = {"wmt24/en-es", "mqm/wmt24-ende", "mqm/wmt24-enes", "mqm/wmt24-jazh"}
-    assert missing <= wanted  # downloadable only
-    assert data.ratings_file("ted/en-de").name == "mqm_ted_ende.tsv"
-    assert data.ratings_file("wmt23/en-de").name.endswith("ende.3ratingsPerSegment.tsv.tar.gz")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from anhelpers.data import bundled, load, read_wmt, system_categories
-from anhelpers.data.languages import split_pair
+from anhelpers.data import bundled, load, system_categories
+from anhelpers.data.languages import _split_pair
 from anhelpers.data.schema import CATEGORIES
-from anhelpers.data.wmt import TABLES
+from anhelpers.data.wmt import TABLES, _read_wmt
 from anhelpers.errors import DataError, UnknownName
 
 HEADER = "system,category,lp,claim,source"
@@ -32,7 +32,7 @@ def test_every_row_of_a_table_says_why_and_whence(name):
         assert row["claim"].strip(), row
         assert row["source"].strip(), row
         pairs = row["lp"].split(" ")
-        assert pairs == sorted({"-".join(split_pair(lp)) for lp in pairs}), row
+        assert pairs == sorted({"-".join(_split_pair(lp)) for lp in pairs}), row
 
 
 def test_an_edited_copy_changes_the_categories(tmp_path):
@@ -79,15 +79,15 @@ def make_tree(folder: Path, systems: list[str]) -> Path:
 
 def test_a_tree_takes_the_table_that_its_name_bears(tmp_path):
     tree = make_tree(tmp_path / "mine", ["GPT-4", "ONLINE-B", "Mine"])
-    assert read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
+    assert _read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
         "GPT-4": "LLM",
         "Mine": "unknown",
         "ONLINE-B": "online",
     }
-    assert read_wmt(tree, "en-de", name="wmt23/en-de").categories["GPT-4"] == "unknown"
-    assert set(read_wmt(tree, "en-de").categories.values()) == {"unknown"}  # mine/en-de
+    assert _read_wmt(tree, "en-de", name="wmt23/en-de").categories["GPT-4"] == "unknown"
+    assert set(_read_wmt(tree, "en-de").categories.values()) == {"unknown"}  # mine/en-de
     (tree / "systems.tsv").write_text("GPT-4\tMT\n")
-    assert read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
+    assert _read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
         "GPT-4": "MT",
         "Mine": "unknown",
         "ONLINE-B": "unknown",
@@ -97,36 +97,6 @@ def test_a_tree_takes_the_table_that_its_name_bears(tmp_path):
 @pytest.fixture
 def data() -> Path:
     return Path(os.environ.get("ANHELPERS_DATA") or pytest.skip("set ANHELPERS_DATA"))
-
-
-def read_tsv(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-@pytest.mark.real
-@pytest.mark.parametrize(
-    ("name", "file", "pair"),
-    [("wmt24", "wmt24/autoscores.tsv", "lp"), ("wmt23", "wmt23/automatic-scores.tsv", "pair")],
-)
-def test_the_organisers_systems_and_their_pairs_are_listed(data, name, file, pair):
-    seen = {
-        (row["system"].replace("$\\dagger$", "").strip(), row[pair])
-        for row in read_tsv(data / file)
-    }
-    listed = {(row["system"], lp) for row in read_table(name) for lp in row["lp"].split()}
-    assert seen <= listed
-    # of MQM files
-    beside = {"refA", "refB", "IOL_Research", "GPT4-5shot_with_refA", "GPT4-5shot_with_ONLINE-W"}
-    assert {system for system, _ in listed - seen} <= beside
-
-
-@pytest.mark.real
-def test_the_rated_systems_of_the_ted_talks_are_listed(data):
-    systems = {row["system"] for row in read_tsv(data / "mqm/mqm_ted_ende.tsv")}
-    categories = system_categories("wmt21-ted")
-    assert systems <= set(categories)
-    assert Counter(categories[system] for system in systems) == {"MT": 12, "online": 1, "human": 1}
 
 
 @pytest.mark.real

@@ -2,12 +2,11 @@
 
 import csv
 import re
-import unicodedata
 from collections import Counter
 
 import pytest
 
-from anhelpers.data import bundled, load, load_candidates, load_mono, read_lines
+from anhelpers.data import bundled, load, read_lines
 from anhelpers.data.sets import _minimal_pairs
 
 OF = {
@@ -18,63 +17,6 @@ OF = {
     ),
 }
 SETS = pytest.mark.parametrize("name", OF)
-
-
-@SETS
-def test_counts_are_those_of_the_readme(name):
-    test, cands = load(name), load_candidates(name)
-    readme = bundled(f"{name}/README.md").read_text(encoding="utf-8")
-    mqm = read_lines(bundled(f"{name}/mqm.tsv"))
-    pairs = read_lines(bundled(f"{name}/minimal_pairs.tsv"))
-    for number in (
-        f"{len(test)}: 13",
-        f"{len(cands):,};",
-        f"{len(load_mono(name))} sent",
-        f"{len(mqm) - 1:,} rows",
-    ):
-        assert number in readme, number
-    assert f"| {len(pairs) - 1} |" in readme
-    assert Counter(test.domains) == dict.fromkeys(("news", "literary", "social", "speech"), 13)
-    assert len(set(test.docs)) == 12
-    assert list(test.refs) == ["refB", "refA"]
-    assert len(test.systems) == 8
-    assert set(test.categories.values()) == {"LLM", "MT", "online", "human"}
-    assert not test.notes
-
-
-@SETS
-def test_candidates_are_distinct_tagged_and_span_the_plane(name):
-    test, cands = load(name), load_candidates(name)
-    assert cands.n_candidates.min() >= 24
-    seen = set()
-    for i, text, tag in zip(cands.segment, cands.texts, cands.tags, strict=True):
-        folded = " ".join(text.split())
-        assert (i, folded) not in seen
-        seen.add((i, folded))
-        assert folded not in {" ".join(ref[i].split()) for ref in test.refs.values()}
-        assert tag
-        assert unicodedata.is_normalized("NFC", text)
-    assert sum(n == len(test) for n in Counter(cands.tags).values()) >= 22
-    documented = bundled(f"{name}/README.md").read_text(encoding="utf-8")
-    assert all(f"`{tag}`" in documented for tag in set(cands.tags))
-
-
-@SETS
-def test_every_system_output_is_a_candidate(name):
-    test, cands = load(name), load_candidates(name)
-    there = set(zip(cands.segment.tolist(), cands.texts, strict=True))
-    assert all((i, hyp) in there for hyps in test.systems.values() for i, hyp in enumerate(hyps))
-    assert len({tuple(hyps) for hyps in test.systems.values()}) == 8
-
-
-@SETS
-def test_monolingual_text_is_distinct_and_no_translation_of_ours(name):
-    test, cands = load(name), load_candidates(name)
-    mono = load_mono(name)
-    domains = read_lines(bundled(f"{name}/mono.{OF[name][0]}.domains.txt"))
-    assert len(mono) == len(set(mono)) == len(domains) >= 300
-    assert set(domains) == set(test.domains)
-    assert not set(mono) & ({*cands.texts} | {t for ref in test.refs.values() for t in ref})
 
 
 @SETS

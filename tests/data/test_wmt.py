@@ -2,8 +2,8 @@ import gzip
 
 import pytest
 
-from anhelpers.data import language_pairs, load, read_wmt
-from anhelpers.data.wmt import _read_categories
+from anhelpers.data import load
+from anhelpers.data.wmt import _language_pairs, _read_categories, _read_wmt
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 
 CANARY = "CANARY GUID 26b5c67b\n"
@@ -37,19 +37,19 @@ def tree(tmp_path):
 
 
 def test_a_tree_of_2024_without_canary(tree):
-    test = read_wmt(tree(TREE_2024), "en-de")
+    test = _read_wmt(tree(TREE_2024), "en-de")
     assert (test.name, test.srcs, list(test.refs)) == ("mine/en-de", ("a", "b"), ["refA", "refB"])
     assert test.systems == {"Claude-3.5": ("x", "x"), "Occiglot": ("", " ")}
     assert (test.docs, test.domains) == (("d1", "d2"), ("news", "social"))
-    assert test == read_wmt(tree({}) / "txt", "en-de", year=2024)
+    assert test == _read_wmt(tree({}) / "txt", "en-de", year=2024)
 
 
 def test_the_canary_is_dropped_and_means_wmt24(tree):
-    test = read_wmt(tree(TREE_2024, canary=True), "en-de")
+    test = _read_wmt(tree(TREE_2024, canary=True), "en-de")
     assert (test.name, test.srcs, test.docs) == ("wmt24/en-de", ("a", "b"), ("d1", "d2"))
     assert list(test.refs) == ["refB", "refA"]  # the task's standard reference
     assert test.categories == {"Claude-3.5": "LLM", "Occiglot": "LLM"}  # of the bundled table
-    assert list(read_wmt(tree({}), "en-de", reference="refA").refs) == ["refA", "refB"]
+    assert list(_read_wmt(tree({}), "en-de", reference="refA").refs) == ["refA", "refB"]
 
 
 @pytest.mark.parametrize("odd", TREE_2024)
@@ -58,30 +58,30 @@ def test_files_that_do_not_belong_together_are_refused(tree, odd):
         root = tree(TREE_2024, canary)
         (root / "txt" / odd).write_text(text)
         with pytest.raises(DataError):
-            read_wmt(root, "en-de")
+            _read_wmt(root, "en-de")
 
 
 def test_a_tree_of_2023(tree):
-    test = read_wmt(tree(TREE_2023), "en-de")
+    test = _read_wmt(tree(TREE_2023), "en-de")
     assert (test.name, test.srcs, test.refs) == ("wmt23/en-de", ("a", "b"), {"refA": ("A", "B")})
     assert test.systems == {"ONLINE-A": ("x", "x"), "v1.2": ("y", "y")}
     documents = {"documents/generaltest2023.en-de.docs": "news\td1\nnews\td1\n"}
-    assert read_wmt(tree(documents), "en-de", year=2023).docs == ("d1", "d1")
+    assert _read_wmt(tree(documents), "en-de", year=2023).docs == ("d1", "d1")
     (tree({"sources/other.en-de.src.en": "a\n"}))
     with pytest.raises(DataError):
-        read_wmt(tree({}), "en-de")
+        _read_wmt(tree({}), "en-de")
 
 
 def test_the_pairs_of_a_tree_are_listed(tree, tmp_path):
     root = tree(TREE_2023 | {"sources/ja-zh.txt": "a\n", "sources/README": ""})
-    assert language_pairs(root) == {"en-de": 2023, "ja-zh": 2024}
+    assert _language_pairs(root) == {"en-de": 2023, "ja-zh": 2024}
     for lp, options in (("en-fr", {}), ("en-de", {"year": 2024}), ("en-xy", {})):
         with pytest.raises(AnhelpersError):
-            read_wmt(root, lp, **options)
+            _read_wmt(root, lp, **options)
     with pytest.raises(UnknownName):
-        read_wmt(root, "en-de", reference="refC")
+        _read_wmt(root, "en-de", reference="refC")
     with pytest.raises(DataError):
-        read_wmt(tmp_path / "no", "en-de")
+        _read_wmt(tmp_path / "no", "en-de")
 
 
 def test_a_compressed_tree(tmp_path):
@@ -101,7 +101,7 @@ def test_categories_come_from_systems_tsv_beside_the_tree(tree):
     rows = "Claude-3.5\tLLM\nSystem-of-another-pair\tMT\n"
     for text in (rows, f"system\tcategory\n{rows}"):
         (root / "systems.tsv").write_text(text)
-        assert read_wmt(root, "en-de").categories == {"Claude-3.5": "LLM", "Occiglot": "unknown"}
+        assert _read_wmt(root, "en-de").categories == {"Claude-3.5": "LLM", "Occiglot": "unknown"}
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_malformed_categories_are_refused_with_their_line(tmp_path, text, line):
 def test_glosses_are_beside_a_tree_of_one_pair(tree):
     file = tree(TREE_2024) / "glosses.txt"
     file.write_text("one\ntwo\n")
-    assert read_wmt(file.parent, "en-de").glosses == ("one", "two")
-    assert read_wmt(file.parent / "txt", "en-de").subset([1]).glosses == ("two",)
+    assert _read_wmt(file.parent, "en-de").glosses == ("one", "two")
+    assert _read_wmt(file.parent / "txt", "en-de").subset([1]).glosses == ("two",)
     file.write_text("one\n")
     with pytest.raises(DataError):
-        read_wmt(file.parent, "en-de")
+        _read_wmt(file.parent, "en-de")
     tree({name.replace("en-de", "cs-de"): text for name, text in TREE_2024.items()})
-    assert read_wmt(file.parent, "en-de").glosses == ()
+    assert _read_wmt(file.parent, "en-de").glosses == ()

@@ -97,20 +97,17 @@ def test_critics_distance_below_p_1_is_no_metric():
 
 
 def test_critics_refuse_what_cannot_be():
-    with pytest.raises(DataError):
-        power_mean([1], 0)
-    with pytest.raises(DataError):
-        critic_distance([0.5, 0.5], [1, 0], [1, 2, 3])
-    with pytest.raises(DataError):
-        critic_distance([0.5, 0.5], [1, 0], [1, np.nan])
-    with pytest.raises(DataError):
-        critic_distance([0.5, 0.5], [1, 0], [[1, 2], [0, 1]], weights=[1])
-    with pytest.raises(DataError):
-        sample_critic_distance([[1, 2]], [[1, 2]])
-    with pytest.raises(DataError):
-        sample_critic_distance([[1]], [[1, 2]])
-    with pytest.raises(DataError):
-        sample_critic_distance([[1, 2], [0, 1]], [[1, 2], [3, 4]], power=INF)
+    for call in (
+        lambda: power_mean([1], 0),
+        lambda: critic_distance([0.5, 0.5], [1, 0], [1, 2, 3]),
+        lambda: critic_distance([0.5, 0.5], [1, 0], [1, np.nan]),
+        lambda: critic_distance([0.5, 0.5], [1, 0], [[1, 2], [0, 1]], weights=[1]),
+        lambda: sample_critic_distance([[1, 2]], [[1, 2]]),
+        lambda: sample_critic_distance([[1]], [[1, 2]]),
+        lambda: sample_critic_distance([[1, 2], [0, 1]], [[1, 2], [3, 4]], power=INF),
+    ):
+        with pytest.raises(DataError):
+            call()
 
 
 @pytest.mark.verifies("Distance by critics, from samples", by="property")

@@ -1,4 +1,3 @@
-import tracemalloc
 from itertools import combinations, product
 
 import numpy as np
@@ -201,16 +200,6 @@ def test_unbiased_over_every_pair_of_samples(kernel):
     assert mean == pytest.approx(pmf.mmd_squared(q, r, matrix(kernel, points, points)), rel=1e-12)
 
 
-def test_the_standard_error_is_the_spread_of_new_samples_where_q_and_r_differ():
-    rng = seeded(5)
-    runs = [mmd2(rng.normal(size=(60, 2)), rng.normal(1, 1, (80, 2)), rbf(1.0)) for _ in range(400)]
-    spread = np.std([e.value for e in runs], ddof=1)
-    assert np.sqrt(np.mean([e.se**2 for e in runs])) == pytest.approx(spread, rel=0.1)
-    truth = np.mean([e.value for e in runs])
-    covered = np.mean([e.interval[0] <= truth <= e.interval[1] for e in runs])
-    assert 0.91 <= covered <= 0.985
-
-
 @pytest.mark.verifies("MMD² of two samples", by="property")
 def test_the_error_is_the_spread_of_new_samples_and_the_interval_holds_0_where_q_is_r():
     """The linear term has no error there, the pairs have one; the error said is no smaller, and a little larger."""
@@ -236,14 +225,6 @@ def test_the_interval_is_the_distances_from_which_the_estimate_is_not_far(value,
     assert low <= value or value < 0
 
 
-def test_negative_estimates_stay_negative():
-    rng = seeded(1)
-    values = [
-        mmd2(rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rbf(1)).value for _ in range(40)
-    ]
-    assert min(values) < 0 < max(values)
-
-
 @settings(deadline=None, max_examples=30)
 @given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 10**6))
 def test_sparse_rows_are_the_dense_ones(n, m, seed):
@@ -254,17 +235,6 @@ def test_sparse_rows_are_the_dense_ones(n, m, seed):
     for estimate in (dense, thin):
         assert estimate.value == pytest.approx(value, rel=1e-11, abs=1e-12)
         assert estimate.se == pytest.approx(se, rel=1e-6, abs=1e-9, nan_ok=True)
-
-
-def test_extra_memory_is_a_copy_of_the_samples_and_a_few_tiles():
-    x = seeded().normal(size=(1800, 8)).astype(np.float32)
-    mmd2(x[:10], x[:10], rbf(4))
-    for points, most in ((x, 4), (x.astype(float), 8)):
-        tracemalloc.start()
-        mmd2(points, points + 1, rbf(4), block=256)
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert peak < 5 * points.nbytes + most * 256 * 256 * 8 < 0.3 * len(x) ** 2 * 8
 
 
 def test_tiles_hold_every_pair_once():
@@ -357,16 +327,6 @@ def test_under_the_null_p_below_alpha_comes_at_most_about_alpha_often():
     assert min(p) >= 0.01
 
 
-def test_two_distributions_that_differ_are_told_apart():
-    rng = seeded(12)
-    assert (
-        permutation_test(
-            rng.normal(size=(60, 2)), rng.normal(1, 1, (60, 2)), rbf(1), rng, 199
-        ).p_value
-        == 1 / 200
-    )
-
-
 def test_the_forms_hold_for_any_symmetric_matrix():
     rng, n, m = seeded(13), 4, 6
     k = rng.normal(size=(10, 10))
@@ -400,11 +360,6 @@ def test_bad_samples_are_refused(x, y, kernel):
     for call in (mmd2, lambda *a: permutation_test(*a, seeded())):
         with pytest.raises(DataError):
             call(x, y, kernel)
-
-
-def test_a_test_without_permutations_is_refused():
-    with pytest.raises(DataError):
-        permutation_test(np.eye(2), np.eye(2), linear(), seeded(), 0)
 
 
 # --- other programs -------------------------------------------------------------------------------------------------

@@ -13,41 +13,12 @@ from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
 from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.estimate import Estimate
 
 SCORES = arrays(float, st.integers(2, 12), elements=st.floats(-50, 50))
 
 
 def seeded(seed=0):
     return np.random.default_rng(seed)
-
-
-def test_an_estimate_tells_its_interval_its_n_and_its_bias():
-    estimate = Estimate(
-        "kl", -0.5, low=-0.7, high=-0.3, n=40, unit="nats", left_out=2, bias="unbiased"
-    )
-    assert estimate.interval == (-0.7, -0.3)
-    assert (
-        str(estimate)
-        == "kl -0.5 nats, 95 % interval -0.7 to -0.3 (n = 40, taken as independent, 2 missing; unbiased)"
-    )
-    assert math.isnan(estimate.bias_estimate)
-    assert (
-        str(Estimate("D_1", 2.0, se=0.5, bias="unbiased"))
-        == "D_1 2, no interval (exact q and r; unbiased)"
-    )
-
-
-def test_an_estimate_tells_what_chance_alone_gives_and_how_few_stand_behind_it():
-    x, y = seeded(1).normal(size=(2, 12))
-    found = wasserstein_1d(x, y, rng=seeded(2), unit="nats", docs_x=np.repeat(range(4), 3))
-    said = str(found)
-    assert "(n = 12 in 4 documents + 12 taken as independent; biased upward" in said
-    assert (
-        f"Where q = r, chance alone gives {found.chance:.3g} on average, and as much as here with p = {found.p:.2g}"
-        in said
-    )
-    assert said.endswith("4 documents are few: the intervals may be far too short or far too long.")
 
 
 def mean_critic(x, y):

@@ -14,8 +14,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import METRICS, surface_metric
-from anhelpers.bootstrap import cluster_sums
-from anhelpers.errors import DataError
 from anhelpers.fan import expected_at, expected_curves
 from anhelpers.frontier import oracle_curve, pareto_mask
 
@@ -28,97 +26,22 @@ bounded = settings(
     phases=[Phase.explicit, Phase.generate],
 )
 
-CONTROLS = [
-    *map(chr, range(0x20)),
-    "\x7f",
-    "\x85",
-    "\xa0",
-    "\xad",
-    "\u2028",
-    "\u2029",
-    "\u3000",
-    "\ufeff",
-    "\u200b",
-]
-WORDS = [
-    "&quot;",
-    "&amp;",
-    "&lt;",
-    "&gt;",
-    "&amp;amp;",
-    "&amp;quot;",
-    "&#39;",
-    "&",
-    ";",
-    "<skipped>",
-    "<SKIPPED>",
-    "<skip",
-    "-\n",
-    "-\n-\n",
-    "- \n",
-    "\n-",
-    "\r\n",
-    "1,000.5",
-    "1.",
-    ".5",
-    ",5,",
-    "3-4",
-    "-3-",
-    "a-b",
-    "1-a",
-    "a.1",
-    "U.S.",
-    "...",
-    ". ,",
-    "(hi)",
-    "{[~]}",
-    "`^_@",
-    "'s",
-    "“”",
-    "«»",
-    "-",
-    "--",
-    "…",
-    "$5",
-    "5%",
-    "a/b",
-    "\\",
-    "|",
-    "=",
-    "+*",
-]
-SCRIPTS = [
-    "漢字",
-    "かな",
-    "한국어",
-    "ทดสอบ",
-    "שלום",
-    "مرحبا",
-    "\u202eabc\u202c",
-    "\u2067x\u2069",
-    "हिन्दी",
-    "ß",
-    "ẞ",
-    "İ",
-    "ı",
-    "ﬁ",
-    "é",
-    "e\u0301",
-    "a\u0300\u0301\u0302" * 3,
-    "\u0301",
-    "\U0001f469\u200d\U0001f469\u200d\U0001f467",
-    "\U0001f1e9\U0001f1ea",
-    "\U0001f44d\U0001f3fd",
-    "\ufe0f",
-    "\ue000",
-    "\U000f0000",
-    "\U0010ffff",
-    "\ud800",
-    "\udfff",
-    "\udcff",
-    "\ufffe",
-    "１２，３",
-]
+CONTROLS = [*map(chr, range(0x20)), *"\x7f\x85\xa0\xad\u2028\u2029\u3000\ufeff\u200b"]
+MARKS = """
+&quot; &amp; &lt; &gt; &amp;amp; &amp;quot; &#39; & ; <skipped> <SKIPPED> <skip
+1,000.5 1. .5 ,5, 3-4 -3- a-b 1-a a.1 U.S. ... (hi) {[~]} `^_@ 's “” «» - -- … $5 5%
+a/b \\ | = +*
+"""
+WORDS = MARKS.split()
+WORDS += ["-\n", "-\n-\n", "- \n", "\n-", "\r\n", ". ,"]
+LETTERS = """
+漢字 かな 한국어 ทดสอบ שלום مرحبا हिन्दी ß ẞ İ ı ﬁ é 🇩🇪 👍🏽 １２，３
+"""
+SCRIPTS = LETTERS.split()
+SCRIPTS += ["\u202eabc\u202c", "\u2067x\u2069", "e\u0301"]
+SCRIPTS += ["a\u0300\u0301\u0302a\u0300\u0301\u0302a\u0300\u0301\u0302", "\u0301"]
+SCRIPTS += ["\U0001f469\u200d\U0001f469\u200d\U0001f467", "\ufe0f", "\ue000", "\U000f0000"]
+SCRIPTS += ["\U0010ffff", "\ud800", "\udfff", "\udcff", "\ufffe"]
 PIECE = (
     st.sampled_from(WORDS)
     | st.sampled_from(SCRIPTS)
@@ -253,33 +176,3 @@ def test_one_random_candidate_is_the_mean_and_all_of_them_are_the_oracle(points)
         ends = (curves.accuracy, curves.naturalness)[axis][:, 1][[0, -1]]
         wanted = (oracle.accuracy, oracle.naturalness)[axis][[0, -1]]
         np.testing.assert_allclose(ends, wanted, rtol=0, atol=1e-12 * scale + 1e-322)
-
-
-@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=12), st.integers(0, 3))
-@bounded
-def test_sums_of_clusters_and_their_resamples(rows, spread):
-    x = np.array(rows)
-    index = np.arange(len(x)) // (spread + 1)
-    by_hand = [x[index == c].sum(axis=0) for c in range(index.max() + 1)]
-    np.testing.assert_allclose(
-        cluster_sums(x, index), by_hand, rtol=1e-12, atol=1e-12 * np.abs(x).max()
-    )
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize(
-    "function", [oracle_curve, pareto_mask, lambda *given: expected_at(*given, [1.0], [1])]
-)
-def test_no_kernel_is_given_what_is_not_finite(function, bad):
-    with pytest.raises(DataError):
-        function([0, 0], [1.0, bad], [0.0, 1.0])
-
-
-@pytest.mark.parametrize("function", [oracle_curve, lambda *given: expected_at(*given, [1.0], [1])])
-@pytest.mark.parametrize(
-    ("segment", "accuracy"),
-    [([], []), ([0, 2], [1.0, 2.0]), ([-1, 0], [1.0, 2.0]), ([0], [1.0, 2.0])],
-)
-def test_no_kernel_is_given_sources_that_are_not_there(function, segment, accuracy):
-    with pytest.raises(DataError):
-        function(segment, accuracy, accuracy)

@@ -7,7 +7,7 @@ import pytest
 
 from anhelpers.data.schema import TestSet
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.naturalness.kl import system_kl
+from anhelpers.naturalness.ngrams import system_kl
 
 pytestmark = pytest.mark.neural
 HYPS = ("Das Haus ist alt.", "", "Der Hund bellt nicht.", "Ein Haus.")

@@ -16,8 +16,8 @@ from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness import lexical
 from anhelpers.naturalness.lexical import (
     MEASURES,
+    _jackknife,
     _lexical_metric,
-    jackknife,
     lexical_table,
     words,
 )
@@ -46,15 +46,15 @@ def foreign(tokens):
 @given(TOKENS, st.integers(1, 20), st.sampled_from([0.5, 0.66, 0.72, 0.9]))
 def test_every_measure_agrees_with_lexicalrichness(tokens, window, threshold):
     theirs, repeated = foreign(tokens), len(set(tokens)) < len(tokens)
-    assert lexical.ttr(tokens) == theirs.ttr
+    assert lexical._ttr(tokens) == theirs.ttr
     if window <= len(tokens):
-        assert lexical.mattr(tokens, window) == pytest.approx(theirs.mattr(window), rel=1e-14)
+        assert lexical._mattr(tokens, window) == pytest.approx(theirs.mattr(window), rel=1e-14)
     if repeated:  # else theirs takes one factor, and a division by 0
-        assert lexical.mtld(tokens, threshold) == pytest.approx(theirs.mtld(threshold), rel=1e-14)
-        assert lexical.yules_i(tokens) == pytest.approx(theirs.yulei, rel=1e-14)
-    assert lexical.yules_k(tokens) == pytest.approx(theirs.yulek, rel=1e-12, abs=1e-9)
+        assert lexical._mtld(tokens, threshold) == pytest.approx(theirs.mtld(threshold), rel=1e-14)
+        assert lexical._yules_i(tokens) == pytest.approx(theirs.yulei, rel=1e-14)
+    assert lexical._yules_k(tokens) == pytest.approx(theirs.yulek, rel=1e-12, abs=1e-9)
     if len(tokens) > 1:  # theirs draws two tokens without replacement
-        n, drawn = len(tokens), 1 - lexical.simpson(tokens)
+        n, drawn = len(tokens), 1 - lexical._simpson(tokens)
         assert (n * drawn - 1) / (n - 1) == pytest.approx(theirs.simpsond, abs=1e-14)
 
 
@@ -72,17 +72,17 @@ def test_every_measure_agrees_with_lexicalrichness(tokens, window, threshold):
 @given(TOKENS)
 def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
     types = len(set(tokens))
-    assert 0 < lexical.ttr(tokens) <= 1
-    assert 0 <= lexical.simpson(tokens) <= 1 - 1 / types + 1e-15
-    assert 0 <= lexical.shannon(tokens) <= math.log(types) + 1e-14
-    assert lexical.yules_k(tokens) >= 0
+    assert 0 < lexical._ttr(tokens) <= 1
+    assert 0 <= lexical._simpson(tokens) <= 1 - 1 / types + 1e-15
+    assert 0 <= lexical._shannon(tokens) <= math.log(types) + 1e-14
+    assert lexical._yules_k(tokens) >= 0
     renamed, as_numbers = [f"new {t}" for t in tokens], np.array([ord(t) for t in tokens])
     for measure in MEASURES.values():
         values = [measure.of(t) for t in (tokens, renamed, as_numbers)]
         np.testing.assert_array_equal(values[1:], [values[0]] * 2)
     share = np.bincount([ord(t) for t in tokens]) / len(tokens)
     share = share[share > 0]
-    assert lexical.shannon(tokens) == pytest.approx(-(share * np.log(share)).sum(), abs=1e-14)
+    assert lexical._shannon(tokens) == pytest.approx(-(share * np.log(share)).sum(), abs=1e-14)
 
 
 @pytest.mark.verifies(
@@ -92,9 +92,9 @@ def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
 @given(TOKENS, st.integers(2, 4))
 def test_what_repetition_does(tokens, times):
     """Reading a text again: fewer types per token, the same distribution of words."""
-    assert lexical.ttr(tokens * times) == pytest.approx(lexical.ttr(tokens) / times)
-    assert lexical.shannon(tokens * times) == pytest.approx(lexical.shannon(tokens), abs=1e-12)
-    assert lexical.simpson(tokens * times) == pytest.approx(lexical.simpson(tokens), abs=1e-12)
+    assert lexical._ttr(tokens * times) == pytest.approx(lexical._ttr(tokens) / times)
+    assert lexical._shannon(tokens * times) == pytest.approx(lexical._shannon(tokens), abs=1e-12)
+    assert lexical._simpson(tokens * times) == pytest.approx(lexical._simpson(tokens), abs=1e-12)
 
 
 @pytest.mark.verifies(
@@ -108,19 +108,19 @@ def test_what_repetition_does(tokens, times):
 )
 def test_by_hand():
     """the 4, cat sat on 2, mat and dog 1: N = 13, V = 7, Σ f² = 16 + 12 + 3 = 31."""
-    assert lexical.ttr(FEW_TYPES) == 7 / 13
-    assert lexical.yules_i(FEW_TYPES) == 49 / 24
-    assert lexical.yules_k(FEW_TYPES) == pytest.approx(1e4 * 18 / 169, rel=1e-15)
-    assert lexical.simpson(FEW_TYPES) == pytest.approx(1 - 31 / 169, rel=1e-15)
+    assert lexical._ttr(FEW_TYPES) == 7 / 13
+    assert lexical._yules_i(FEW_TYPES) == 49 / 24
+    assert lexical._yules_k(FEW_TYPES) == pytest.approx(1e4 * 18 / 169, rel=1e-15)
+    assert lexical._simpson(FEW_TYPES) == pytest.approx(1 - 31 / 169, rel=1e-15)
     entropy = math.log(13) - (4 * math.log(4) + 6 * math.log(2)) / 13
-    assert lexical.shannon(FEW_TYPES) == pytest.approx(entropy, rel=1e-15)
-    assert lexical.mattr(list("aabc"), 3) == pytest.approx((2 / 3 + 3 / 3) / 2, rel=1e-15)
+    assert lexical._shannon(FEW_TYPES) == pytest.approx(entropy, rel=1e-15)
+    assert lexical._mattr(list("aabc"), 3) == pytest.approx((2 / 3 + 3 / 3) / 2, rel=1e-15)
 
 
 @pytest.mark.verifies("MTLD", by="hand")
 def test_mtld_by_hand():
     """Forward a a (1/2) | b c d c (3/4, half a factor): 6 / 1.5. Backward c d c b a a (4/6, 2/3 of a factor): 9."""
-    assert lexical.mtld(list("aabcdc"), 0.5) == pytest.approx((4 + 9) / 2, rel=1e-15)
+    assert lexical._mtld(list("aabcdc"), 0.5) == pytest.approx((4 + 9) / 2, rel=1e-15)
 
 
 @pytest.mark.verifies(
@@ -129,8 +129,8 @@ def test_mtld_by_hand():
 def test_a_factor_of_mtld_ends_at_the_threshold_and_not_only_below_it():
     """18 words, the last of them 7 times more: 18/25 is 0.72. By ≤ each such run is a factor; by < reading goes on."""
     tokens = [word for k in (0, 18) for word in [*range(k, k + 18), *[k + 17] * 7]]
-    assert lexical.mtld(tokens) == foreign(tokens).mtld()
-    assert lexical.mtld(tokens) != lexical.mtld(tokens, np.nextafter(lexical.THRESHOLD, 0))
+    assert lexical._mtld(tokens) == foreign(tokens).mtld()
+    assert lexical._mtld(tokens) != lexical._mtld(tokens, np.nextafter(lexical.THRESHOLD, 0))
     assert _lexical_metric("mtld", "de").signature.startswith("mtld|threshold:≤0.72|tok:")
 
 
@@ -139,15 +139,18 @@ def test_what_is_not_defined_is_nan():
         assert all(np.isnan(measure.of(tokens)) for measure in MEASURES.values())
     distinct = list("abc")
     assert np.isnan(
-        [lexical.mtld(distinct), lexical.yules_i(distinct), lexical.mattr(distinct, 4)]
+        [lexical._mtld(distinct), lexical._yules_i(distinct), lexical._mattr(distinct, 4)]
     ).all()
-    assert (lexical.yules_k(distinct), lexical.ttr(distinct), lexical.shannon(["a"])) == (0, 1, 0)
+    assert (lexical._yules_k(distinct), lexical._ttr(distinct), lexical._shannon(["a"])) == (
+        0,
+        1,
+        0,
+    )
 
 
 def test_wrong_arguments_are_refused():
     for call in (
-        lambda: lexical.ttr("a text"),
-        lambda: lexical.mattr(["a"], 0),
+        lambda: lexical._mattr(["a"], 0),
         lambda: _lexical_metric("ttr", "th"),
         lambda: _lexical_metric("matr", "de"),
     ):
@@ -191,7 +194,7 @@ def zipf(rng, n_docs):
 @pytest.mark.parametrize("name", ["ttr", "mattr", "yules_k", "shannon", "simpson"])
 def test_the_jackknife_error_is_the_spread_over_corpora_or_a_little_more(name):
     rng, measure = np.random.default_rng(8), MEASURES[name].of
-    drawn = [jackknife(measure, zipf(rng, 30)) for _ in range(120)]
+    drawn = [_jackknife(measure, zipf(rng, 30)) for _ in range(120)]
     spread, told = np.std([d[0] for d in drawn], ddof=1), np.mean([d[1] for d in drawn])
     assert 0.85 < told / spread < 1.4
 
@@ -199,15 +202,15 @@ def test_the_jackknife_error_is_the_spread_over_corpora_or_a_little_more(name):
 @pytest.mark.verifies("Jackknife over documents", by="hand")
 def test_the_jackknife_is_its_formula():
     docs = [list("aab"), list("bcd"), [], list("ade")]
-    value, se, m = jackknife(lexical.ttr, docs)
+    value, se, m = _jackknife(lexical._ttr, docs)
     left_out = [5 / 6, 4 / 6, 4 / 6]
     assert (value, m) == (5 / 9, 3)
     assert se == pytest.approx(
         math.sqrt(2 / 3 * sum((t - np.mean(left_out)) ** 2 for t in left_out)), abs=1e-15
     )
-    assert np.isnan(jackknife(lexical.ttr, docs[:1])[1])
+    assert np.isnan(_jackknife(lexical._ttr, docs[:1])[1])
     # without the first nothing is repeated
-    assert np.isnan(jackknife(lexical.mtld, [["a", "a"], ["b"]])[1])
+    assert np.isnan(_jackknife(lexical._mtld, [["a", "a"], ["b"]])[1])
 
 
 def corpus(lp="en-de", docs=("x", "x", "y", "y")):
@@ -265,13 +268,13 @@ def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
 @given(TOKENS)
 def test_entropies_are_scipys(tokens):
     wanted = stats.entropy(list(Counter(tokens).values()))
-    assert lexical.shannon(tokens) == pytest.approx(wanted, abs=1e-14)
+    assert lexical._shannon(tokens) == pytest.approx(wanted, abs=1e-14)
 
 
 @pytest.mark.verifies("Jackknife over documents", by="foreign", of="scipy")
 def test_the_jackknife_of_a_mean_has_scipys_standard_error():
     """A measure is given words as numbers in their order of appearance; the share of number 1 is a mean."""
     docs = [[0]] * 13 + [[1]] * 7
-    value, se, n = jackknife(np.mean, docs)
+    value, se, n = _jackknife(np.mean, docs)
     assert (value, n) == (np.mean(docs), 20)
     assert se == pytest.approx(stats.sem([k for (k,) in docs]), rel=1e-12)

@@ -17,7 +17,6 @@ import anhelpers as an  # noqa: E402
 from anhelpers.data import bundled  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
 from anhelpers.naturalness.lm import (  # noqa: E402
-    LanguageModel,
     _bits_per_byte_metric,
     _windows,
     load_lm,
@@ -164,7 +163,7 @@ def test_what_is_refused(lm, tmp_path):
         score_texts(lm, ["a", None])
     with pytest.raises(DataError):
         lpp_metric(replace(lm, language="de"), trg_lang="ja")
-    with pytest.raises(AnhelpersError, match=r"config\.json"):
+    with pytest.raises(AnhelpersError, match="no file named"):
         load_lm(tmp_path)
     broken = build_nan(lm)
     with pytest.raises(AnhelpersError, match="nan or infinity"):
@@ -292,9 +291,3 @@ def test_the_bundled_models_know_their_languages():
     shuffled = [" ".join(rng.permutation(text.split())) for text in texts]
     better = score_texts(lm, texts).mean > score_texts(lm, shuffled).mean
     assert better.mean() > 0.95
-
-
-def test_a_model_made_by_hand_has_no_other_attributes():
-    lm = LanguageModel(None, None, "made", "0", "float32", "cpu", 0, 64)
-    with pytest.raises(AttributeError, match="no attribute 'colour'"):
-        _ = lm.colour

@@ -68,12 +68,6 @@ def test_no_ngram_crosses_two_texts_and_space_is_folded():
     assert ngram_features([], [2]).shape == (0, 0)
 
 
-@pytest.mark.parametrize("orders", [(), (0, 1), (2, 2), (1.5,)])
-def test_impossible_orders_are_told(orders):
-    with pytest.raises(DataError, match="orders"):
-        ngram_features(["a"], orders)
-
-
 @pytest.mark.verifies("n-gram kernel and MMD² of texts", by="property")
 def test_mmd_is_the_u_statistic_without_the_blank_texts():
     hyps, mono = ["aba", "", "abba", "bab a"], ["ccb", "abc", " ", "ca", "bcb"]
@@ -96,21 +90,8 @@ def test_mmd_is_the_u_statistic_without_the_blank_texts():
     assert estimate.signature.startswith(
         "chars:1+2+3+4+5|case:mixed|space:folded|norm:order+text|linear|U-statistic"
     )
-    with pytest.raises(DataError, match="texts"):
+    with pytest.raises(DataError):
         text_mmd(["a", ""], mono)
-
-
-def test_samples_of_one_distribution_are_about_0_apart_and_others_are_not():
-    rng = np.random.default_rng(0)
-
-    def sample(letters, n):
-        return ["".join(rng.choice(list(letters), 12)) for _ in range(n)]
-
-    same = [text_mmd(sample("aab", 30), sample("aab", 40), (1, 2)).value for _ in range(200)]
-    assert abs(np.mean(same)) < 4 * np.std(same) / math.sqrt(200)
-    assert min(same) < 0
-    apart = text_mmd(sample("aab", 60), sample("abb", 60), (1, 2))
-    assert apart.interval[0] > 0.05
 
 
 @pytest.mark.verifies("n-gram kernel and MMD² of texts", by="foreign", of="nltk, scipy")

@@ -63,8 +63,8 @@ def gpt2(build):
 @pytest.fixture
 def read(monkeypatch):
     """The rows that a model was given in packs, trials aside."""
-    rows, real = [], packed.forward
-    monkeypatch.setattr(packed, "forward", lambda lm, some: rows.extend(some) or real(lm, some))
+    rows, real = [], packed._forward
+    monkeypatch.setattr(packed, "_forward", lambda lm, some: rows.extend(some) or real(lm, some))
     return rows
 
 
@@ -151,8 +151,8 @@ def test_packs_hold_each_text_once_and_fit_the_budget(texts, budget, always):
         patch.setattr(packed, "TOKENS_PER_ROW", 20)
         patch.setattr(packed, "_shares", lambda *a: True)
         lm = LanguageModel(None, None, "none", "0", "float32", "cpu", 0, 64)
-        found = list(packed.packs(lm, texts, budget, always))
-        assert not list(packed.packs(lm, texts, budget, False))
+        found = list(packed._packs(lm, texts, budget, always))
+        assert not list(packed._packs(lm, texts, budget, False))
     members = [i for pack in found for row in pack for i in row]
     assert len(members) == len(set(members))
     for pack in found:
@@ -163,6 +163,6 @@ def test_packs_hold_each_text_once_and_fit_the_budget(texts, budget, always):
 
 def test_texts_with_little_in_common_are_not_packed(gpt2):
     ids = [[0, 5, 6, 7, 8, 9, 10], [0, 6, 7, 8, 9, 10, 11], [0, 5, 6, 7, 12, 13]]
-    assert list(packed.packs(gpt2, ids, 1000)) == [[[0, 2]]]
-    assert list(packed.packs(gpt2, ids, 1000, True)) == [[[0, 2, 1]]]
-    assert list(packed.packs(gpt2, ids, 1000, False)) == []
+    assert list(packed._packs(gpt2, ids, 1000)) == [[[0, 2]]]
+    assert list(packed._packs(gpt2, ids, 1000, True)) == [[[0, 2, 1]]]
+    assert list(packed._packs(gpt2, ids, 1000, False)) == []

@@ -344,39 +344,6 @@ def test_metrics_are_compared_on_the_same_translations_and_what_is_missing_is_co
     assert table.n.tolist() == again.n.tolist()
 
 
-def test_a_metric_that_never_varies_has_no_correlation_and_says_so():
-    rated = a_set()
-    rated = replace(rated, metrics={"flat": np.ones_like(rated.accuracy), **rated.metrics})
-    table = metric_bias(rated, rng(), 50, 10)
-    flat = table[table.metric == "flat"].set_index(["level", "statistic"])
-    assert np.isnan(flat.with_accuracy[WITHIN, "pearson"])
-    assert np.isnan(flat.lean[BETWEEN, "pearson"])
-    assert flat.n[WITHIN, "pearson"] == 0
-
-
-def test_one_document_and_one_source_have_no_interval():
-    rated = a_set(n=1)
-    table = metric_bias(rated, rng(), 50, 10)
-    assert table.with_accuracy_low.isna().all() or (table.n <= 1).all()
-    levels = accuracy_levels(rated, rng(), 50)
-    assert levels.r_low.isna().all()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"accuracy": np.zeros((4, 6))},
-        {"fluency": np.zeros((4, 6))},
-        {"metrics": {"m": np.zeros(5)}},
-        {"metrics": {"m": np.full((60, 6), np.inf)}},
-        {"docs": np.arange(3)},
-    ],
-)
-def test_what_does_not_fit_is_refused(change):
-    with pytest.raises(DataError):
-        replace(a_set(), **change)
-
-
 def test_nothing_in_common_is_refused():
     rated = a_set()
     with pytest.raises(DataError):

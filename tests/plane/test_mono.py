@@ -49,15 +49,6 @@ def test_the_table_has_an_s_columns(plane):
         )
 
 
-def test_another_measure_has_r_alone(plane):
-    table, r = with_mono(
-        systems_table(plane, np.random.default_rng(0), 200), plane, metric("bpb"), R
-    )
-    assert r.value == -4
-    assert not [column for column in table if column.startswith(("lpp_", "minus_"))]
-    assert {"mono", "mono_low", "mono_high", "mono_n", "mono_signature"} <= {*table}
-
-
 @pytest.mark.verifies("LPP distance", by="property")
 def test_on_the_axis_of_n_of_q_the_intervals_are_those_of_both_samples(plane):
     axis = replace(

@@ -1,27 +1,23 @@
 """Scores and curves of whole test sets, with metrics whose values are known."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.data import CandidateSet, TestSet, from_systems, load, load_candidates
+from anhelpers.data import CandidateSet, TestSet, from_systems
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metrics import Metric
 from anhelpers.plane import (
     judged_studies,
-    mean_axis,
     oracle_studies,
     oracle_study,
-    plane_of,
     systems_table,
     with_human_points,
     without_sparse,
 )
-from anhelpers.scoring import segment_rows, system_rows
 
 
 def length_metric(higher: bool = True) -> Metric:
@@ -159,12 +155,6 @@ def test_a_candidate_without_a_score_is_left_out_and_told():
         oracle_study(TEST, cands, CHRF, replace(words, score_segments=infinite))
 
 
-def test_a_metric_without_its_reference_says_so():
-    bare = TestSet("bare", "en-de", ("a",), systems={"A": ("x",)})
-    with pytest.raises(DataError, match="chrf needs a reference"):
-        oracle_study(bare, CandidateSet(np.array([0]), ("x",)), CHRF, length_metric())
-
-
 def test_no_common_segment_is_an_error():
     blank = TestSet(
         "t", "en-de", ("a", "b"), systems={"A": ("", "x"), "B": ("x", "")}, refs={"r": ("x", "x")}
@@ -182,34 +172,6 @@ def test_without_systems_there_is_a_curve_and_an_empty_table():
     assert study.systems(np.random.default_rng(0)).empty
 
 
-def test_system_rows_name_their_level_and_never_mix_two():
-    table = system_rows(TEST, [CHRF, length_metric()], "both")
-    assert table.groupby(["metric", "level"]).size().to_dict() == {
-        ("chrf", "corpus"): 2,
-        ("chrf", "segment-mean"): 2,
-        ("words", "segment-mean"): 2,
-    }
-    words = table[table.metric == "words"].set_index("system")
-    assert words.n.to_dict() == {"A": 3, "B": 4}  # the blank output is missing, not 0
-    assert words.value["A"] == pytest.approx(2.0)
-    one = system_rows(TEST, [CHRF, length_metric()])
-    assert one.level.tolist() == ["corpus", "corpus", "segment-mean", "segment-mean"]
-
-
-def test_segment_rows_are_one_per_system_segment_and_metric():
-    table = segment_rows(TEST, [CHRF, length_metric()])
-    assert len(table) == 2 * 4 * 2
-    assert table[table.metric == "words"].value.isna().sum() == 1
-
-
-def test_intervals_of_one_document_resample_segments():
-    one = TestSet("t", "en-de", ("a", "b"), {"r": ("x", "y")}, {"A": ("x", "z")}, docs=("1", "1"))
-    axis = mean_axis("x", "x", "x|v:1", [[1.0], [2.0]])
-    table = systems_table(plane_of(one, axis, axis), np.random.default_rng(0))
-    assert table[["n", "n_docs", "resampled"]].iloc[0].tolist() == [2, 1, "segments"]
-    assert table[["accuracy_title", "accuracy_level"]].iloc[0].tolist() == ["x", "segment-mean"]
-
-
 def test_one_segment_has_scores_and_no_interval():
     one = oracle_study(TEST, from_systems(TEST), CHRF, length_metric()).domain("m")
     assert len(one.test) == 1
@@ -217,27 +179,6 @@ def test_one_segment_has_scores_and_no_interval():
     assert table.n.tolist() == table.n_docs.tolist() == [1, 1]
     assert table.accuracy.notna().all()
     assert table[["accuracy_low", "naturalness_high"]].isna().all(axis=None)
-
-
-def test_the_teaching_systems_lie_on_or_below_the_curve():
-    test, cands = load("teaching").one_reference(), load_candidates("teaching")
-    study = oracle_study(test, cands, CHRF, length_metric(False))
-    table = study.systems(np.random.default_rng(0))
-    assert (table.accuracy <= study.curve.accuracy_at(table.naturalness) + 1e-9).all()
-
-
-@pytest.mark.real
-@pytest.mark.skipif(
-    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
-)
-def test_all_wmt24_systems_lie_on_or_below_the_oracle_of_their_outputs():
-    test = load("wmt24/en-de").one_reference()
-    study = oracle_study(test, from_systems(test), CHRF, length_metric(False))
-    table = study.systems(np.random.default_rng(0))
-    assert len(table) == 26
-    assert table.n.unique().tolist() == [len(study.test)]
-    assert len(study.test) > 900
-    assert (table.accuracy <= study.curve.accuracy_at(table.naturalness) + 1e-9).all()
 
 
 def test_several_judges_are_the_single_studies_and_each_scores_once():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.data import find_file, join_ratings, load, rated_texts, ratings_file, read_ratings
+from anhelpers.data import join_ratings, load, ratings_file, read_ratings
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import (
@@ -73,14 +73,6 @@ def test_a_translation_with_another_text_is_left_out_not_compared(rated):
     assert "MT-Base" not in metric_against(shifted, CHRF, scores, join).systems
 
 
-def test_ratings_of_other_texts_or_without_texts_are_refused(rated):
-    test, ratings, _ = rated
-    with pytest.raises(DataError, match="none of 52 rated segments has a source of teaching"):
-        join_ratings(replace(test, srcs=tuple(f"{i}" for i in range(52))), ratings)
-    with pytest.raises(DataError, match="texts=True"):
-        join_ratings(test, read_ratings(ratings_file("teaching")))
-
-
 def test_the_plane_of_ratings_is_the_negated_penalty_of_each_segment(rated):
     test, _, scores = rated
     plane = rated_plane(scores, "teaching", test.categories)
@@ -133,33 +125,6 @@ def test_a_score_per_system_has_no_interval_of_its_own(rated):
     assert tests.loc["naturalness", "p_holm"].notna().all()
     local = local_correlation(plane, np.random.default_rng(0), n_draws=50)
     assert "near" in _claim_halves(local).index
-
-
-def test_a_ratings_file_alone_gives_texts(rated):
-    _, ratings, scores = rated
-    test = rated_texts(ratings, "en-de", "Human-B")
-    assert len(test) == 52
-    assert test.reference == "Human-B"
-    assert "Human-B" not in test.systems
-    plane = metric_against(test, CHRF, scores, join_ratings(test, ratings))
-    assert plane.systems == tuple(s for s in ratings.systems if s != "Human-B")
-    with pytest.raises(DataError):
-        rated_texts(ratings, "en-de", "Human-C")
-
-
-@pytest.mark.real
-@REAL
-def test_wmt23_s_ratings_are_found_by_text_though_their_ids_count_otherwise():
-    test, ratings = load("wmt23/en-de"), read_ratings(find_file("mqm/wmt23-ende-sxs"), texts=True)
-    scores, join = score_ratings(ratings), join_ratings(test, ratings)
-    assert (join.rows >= 0).all()
-    assert len(set(join.rows.tolist())) == 104
-    assert join.same.sum() == 1039
-    assert join.names["GPT4-5shot_with_refA"] == "GPT4-5shot"
-    plane = metric_against(test, CHRF, scores, join)
-    assert "refA" not in plane.systems
-    assert len(plane.systems) == 9
-    assert set(plane.categories) == {"LLM", "MT", "online"}
 
 
 def test_a_summary_has_a_row_per_metric_and_leaves_out_who_has_no_score(rated):

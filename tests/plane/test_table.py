@@ -35,29 +35,10 @@ from anhelpers.plane import (
 from anhelpers.plane.scores import _stored_axis
 from anhelpers.stats import holm, p_value
 
-WORDS = [
-    *[
-        "der",
-        "die",
-        "das",
-        "ein",
-        "Haus",
-        "Hund",
-        "Baum",
-        "Tag",
-        "geht",
-        "steht",
-        "liegt",
-        "heute",
-        "morgen",
-        "nicht",
-        "sehr",
-        "alt",
-        "neu",
-        "groß",
-        "und",
-    ]
-]
+TEXT = (
+    "der die das ein Haus Hund Baum Tag geht steht liegt heute morgen nicht sehr alt neu groß und"
+)
+WORDS = TEXT.split()
 
 
 def corpus(seed=1, size=30, k=3) -> TestSet:
@@ -109,18 +90,6 @@ def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monke
     np.testing.assert_allclose(*(t.attrs["draws"] for t in tables), rtol=1e-12)
 
 
-def test_draws_by_segment_come_in_parts_that_fit_the_memory_where_documents_are_long(monkeypatch):
-    docs, rng = np.arange(90) // 30, np.random.default_rng(1)
-    drawn = bootstrap.Resamples(docs, 40, rng)
-    whole = np.concatenate([counts for _, counts in drawn.by_segment()])
-    monkeypatch.setattr(bootstrap, "BLOCK", 900)
-    parts = [*drawn.by_segment()]
-    assert [rows for rows, _ in parts] == [slice(i, i + 10) for i in range(0, 40, 10)]
-    assert all(counts.size <= 900 for _, counts in parts)
-    assert (np.concatenate([counts for _, counts in parts]) == whole).all()
-    assert (whole == drawn._kept[:, drawn.index]).all()
-
-
 @pytest.mark.verifies("BLEU", "chrF", by="foreign", of="sacreBLEU")
 @pytest.mark.parametrize(
     ("name", "oracle"), [("chrf", sacrebleu.CHRF()), ("bleu", sacrebleu.BLEU())]
@@ -141,11 +110,6 @@ def test_a_corpus_score_of_a_resample_is_that_of_the_resampled_texts(name, oracl
         oracle.corpus_score(list(h), [list(test.refs["ref"])]).score for h in test.systems.values()
     ]
     np.testing.assert_allclose(plane.scores()[0], whole, atol=1e-12)
-
-
-def test_a_lower_is_better_metric_is_turned_at_corpus_level_too():
-    axis = metric_axis(corpus(), surface_metric("ter", "de"), "corpus")
-    assert (axis.score(axis.counts.sum(0)) < 0).all()
 
 
 @pytest.mark.verifies("Gap of a system to the curve", by="property")
@@ -438,4 +402,3 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
     outlines = _error_ellipses(cut)
     assert outlines.accuracy.max() == 100
     assert outlines.naturalness.max() == 0
-    assert _error_ellipses(wide).accuracy.max() > 100

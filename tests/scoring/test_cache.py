@@ -49,12 +49,6 @@ def test_equal_inputs_are_scored_once_and_known_ones_never_again(file):
     assert signatures(file) == [SIGNATURE]
 
 
-def test_another_signature_or_width_shares_nothing():
-    scored(["a"])
-    assert cached(SIGNATURE + "|x:1", ["a"], lambda texts: [7.0]).tolist() == [[7]]
-    assert cached(SIGNATURE, ["a"], lambda texts: [8.0]).tolist() == [[8]]
-
-
 @pytest.mark.parametrize("off", ["off", "OFF"])
 def test_nothing_is_kept_when_it_is_off_or_the_model_may_change(off, file, monkeypatch):
     for revision in ("main", cache.IN_MEMORY, "0123"):

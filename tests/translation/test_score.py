@@ -228,17 +228,6 @@ def test_final_logits_bias_and_t5_s_scaling_are_the_model_s_own(family, pairs):
     assert (abs(score_pairs(t5, *zip(*pairs, strict=True)).total - before) > 1e-3).all()
 
 
-def test_cached_pairs_are_not_scored_again(family, pairs, tmp_path, monkeypatch):
-    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "scores.sqlite"))
-    found = family("marian")
-    mt, (srcs, trgs) = load_mt(found.folder, device="cpu"), zip(*pairs, strict=True)
-    first = score_pairs(mt, srcs, [*trgs[:-1], " "])
-    monkeypatch.setattr("anhelpers.translation._encode", lambda *a: pytest.fail("scored again"))
-    again = score_pairs(mt, srcs, [*trgs[:-1], " "])
-    assert again.total.tobytes() == first.total.tobytes()
-    assert (again.tokens == first.tokens).all()
-
-
 @pytest.mark.verifies("Log-probability of a translation", by="hand")
 def test_a_model_of_zeros_by_hand(zeros):
     """All logits are 0 and the padding token is never said: every token, the end too, has probability 1 / (V − 1)."""

@@ -241,7 +241,7 @@ def test_the_difference_leaves_out_what_either_direction_misses():
 
 def test_rows_are_tidy():
     table = xmi(MT, LM, unit="bits", rng=rng()).rows("en-de")
-    assert list(table) == [
+    assert [*table] == [
         "direction",
         "quantity",
         "value",

@@ -14,17 +14,7 @@ from tests.conftest import byte_pieces  # noqa: E402
 
 pytestmark = [pytest.mark.neural, pytest.mark.notebook]
 HURRIED = [
-    "-p",
-    "steps",
-    "4",
-    "-p",
-    "young",
-    "[2]",
-    "-p",
-    "n_test",
-    "40",
-    "-p",
-    "pairs",
+    *["-p", "steps", "4", "-p", "young", "[2]", "-p", "n_test", "40", "-p", "pairs"],
     '["cipher"]',
 ]
 

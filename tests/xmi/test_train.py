@@ -8,7 +8,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
 
-from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness.lm import lm_tokens, score_texts  # noqa: E402
 from anhelpers.translation import score_pairs, target_tokens  # noqa: E402
 from anhelpers.xmi.toy import (  # noqa: E402
@@ -77,16 +76,6 @@ def test_xmi_is_within_its_interval_of_the_mutual_information(trained, name):
     assert found.both_kl.value == pytest.approx(found.lm_kl.value - found.mt_kl.value, abs=1e-9)
 
 
-def test_the_closed_forms_are_within_the_intervals_less_what_the_models_lack(trained):
-    for pair, _, found in trained.values():
-        for estimate, excess, truth in (
-            (found.found.h_lm, found.lm_kl, pair.h_trg),
-            (found.found.h_mt, found.mt_kl, pair.h_trg_given_src),
-        ):
-            assert estimate.low - excess.value <= truth + 1e-9, (pair.name, estimate)
-            assert truth <= estimate.high - excess.value + 1e-9, (pair.name, estimate)
-
-
 def test_an_unrelated_source_saves_nothing_but_what_the_two_models_learned_differently(trained):
     found = trained["unrelated"][2]
     xmi_bits, lacks = found.found.xmi, found.lm_kl.value - found.mt_kl.value
@@ -153,9 +142,3 @@ def test_the_same_seed_gives_the_same_models_on_any_number_of_threads(young):
             assert torch.equal(a, b)
     other = train_pair(pair, rng=rng(1), n_train=500, steps=1)[0]
     assert not torch.equal(next(mt.model.parameters()), next(other.model.parameters()))
-
-
-@pytest.mark.parametrize("change", [{"steps": 0}, {"n_train": 0}])
-def test_numbers_out_of_range_are_refused(change):
-    with pytest.raises(DataError):
-        train_pair(toy_pair("cipher"), rng=rng(), **change)

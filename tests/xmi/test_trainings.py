@@ -92,12 +92,6 @@ def test_one_training_says_nothing_about_the_next(values):
             function(values)
 
 
-@pytest.mark.parametrize("ses", [[0.1, math.nan], [0.1]])
-def test_standard_errors_that_cannot_be_are_refused(ses):
-    with pytest.raises(DataError):
-        mean_over_trainings([1, 2], ses)
-
-
 # ---- the table
 
 
@@ -158,11 +152,6 @@ def test_a_malformed_row_is_refused_with_its_line(rows, tmp_path, change, line):
     with pytest.raises(DataError) as error:
         read_trainings(written(tmp_path / "runs.csv", rows))
     assert error.value.line == line
-
-
-def test_one_training_of_a_recipe_is_not_averaged(rows):
-    with pytest.raises(DataError):
-        luck_table(pd.DataFrame(rows[:1]).assign(difference=0.5))
 
 
 @pytest.mark.neural
