@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from anhelpers.notebooks import about, notebook_paths
-from anhelpers.notebooks.catalog import read
+from anhelpers.notebooks.catalog import _read
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_section_has_a_notebook_that_names_it_or_a_reason_why_it_has_none(
     assert notebook in {path.stem for path in notebook_paths()}
     first, *others = (
         cell.source
-        for cell in read(*notebook_paths([notebook])).cells
+        for cell in _read(*notebook_paths([notebook])).cells
         if cell.cell_type == "markdown"
     )
     whole = section.partition(".")[0]  # §3.1 is part of §3, E.1.2 of Appendix E

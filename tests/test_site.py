@@ -6,7 +6,8 @@ import pytest
 
 from anhelpers import cli
 from anhelpers.cli import site
-from anhelpers.notebooks import About, about, notebook_paths
+from anhelpers.notebooks import about, notebook_paths
+from anhelpers.notebooks.catalog import _About
 
 BEFORE = {path.stem: about(path).before for path in notebook_paths()}
 
@@ -47,7 +48,7 @@ def test_every_page_links_to_its_neighbours_and_to_the_index(built, capsys):
 
 def test_notebooks_that_wait_for_each_other_are_listed_by_name():
     one, two, three = (
-        About(name, name, 5, before, "Why?")
+        _About(name, name, 5, before, "Why?")
         for name, before in (("a", ("c",)), ("b", ()), ("c", ("a",)))
     )
     assert [told.name for told in site._in_order([three, one, two])] == ["b", "a", "c"]
