@@ -39,12 +39,6 @@ def texts(name: str, values: Sequence[str]) -> Sequence[str]:
     return values
 
 
-def a_kind(value: object, kinds: type | tuple[type, ...], what: str) -> None:
-    """Raise if a value has another type; `what` begins the message."""
-    if not isinstance(value, kinds):
-        raise DataError(f"{what}, and not {value!r:.60}.")
-
-
 def one_of(value: str, known: Iterable[str], kind: str, hint: str = "") -> str:
     """`value` if it is known, else UnknownName with the nearest name."""
     known = list(known)
@@ -85,16 +79,6 @@ def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) 
         at = ", ".join(map(str, bad[0].tolist()))
         raise DataError(f"{name}[{at}] is {x[tuple(bad[0])]} ({len(bad)} such of {x.size}).")
     return x
-
-
-def held_range(name: str, values: np.ndarray) -> np.ndarray:
-    """The same finite numbers, whose range must be a normal float64."""
-    low, high = float(values.min()), float(values.max())
-    if not (low == high or LEAST_RANGE <= high - low < np.inf):
-        raise DataError(
-            f"the range of {name}, from {low:g} to {high:g}, does not fit a float64. Scale it."
-        )
-    return values
 
 
 def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:

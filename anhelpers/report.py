@@ -221,7 +221,7 @@ def _parts(results: Sequence[PlaneResult]) -> dict[str, list]:
 def _latex_text(text: str) -> str:
     """Escape text for LaTeX, with the symbols that this package prints.
 
-    >>> latex_text("AIST_AIRC: 5 %, -3.1 < β")
+    >>> _latex_text("AIST_AIRC: 5 %, -3.1 < β")
     'AIST\\\\_AIRC: 5 \\\\%, $-$3.1 \\\\textless{} $\\\\beta$'
     """
     return re.sub(r"(^|[ \[(])-(?=\d)", r"\1$-$", text.translate(_LATEX))

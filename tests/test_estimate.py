@@ -10,7 +10,6 @@ import anhelpers as an
 from anhelpers import classroom
 from anhelpers.divergences.samples import plug_in
 from anhelpers.errors import DataError
-from anhelpers.scoring import estimate_table
 from anhelpers.xmi import sentence_cross_entropy
 
 
@@ -72,15 +71,12 @@ def test_a_page_shows_the_same_without_colours_and_without_its_markup():
     assert "style" not in page
 
 
-def test_its_row_and_a_table_of_several():
+def test_its_row():
     columns = ["name", "value", "low", "high", "se", "n", "unit", "signature"]
     assert list(full().row().items()) == list(
         zip(columns, ("chrF", 51.5, 49.0, 54.0, 1.2, 52, "points", "v:1"), strict=True)
     )
-    table = estimate_table([full(), an.Estimate("D", 1.0)])
-    assert [*table] == columns
-    assert table.n.tolist() == [52, 0]
-    assert [*estimate_table([])] == columns
+    assert an.Estimate("D", 1.0).row()["n"] == 0
 
 
 def test_a_column_of_means_is_an_estimate():
@@ -105,7 +101,6 @@ def test_every_kind_of_number_is_one():
         d.distance,
     ]
     assert {type(one) for one in every} == {an.Estimate}
-    assert len(estimate_table(every)) == len(every)
     assert (d.gap.value, d.distance.value, d.gap.left_out) == (-2.0, 2.0, 1)
     assert "signed gap -2.000, more probable than R; biased upwards near 0" in str(d.distance)
 

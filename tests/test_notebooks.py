@@ -17,8 +17,9 @@ import pytest
 from anhelpers import cli
 from anhelpers.classroom.exercises import NOT_YET, RIGHT
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.notebooks import about, notebook_paths, run, typeset
+from anhelpers.notebooks import about, notebook_paths, run
 from anhelpers.notebooks.catalog import _parameters_of
+from anhelpers.notebooks.export import _typeset
 
 COLLECTION = notebook_paths()
 EXECUTED = ("00_start_here", "an_3_tradeoff", "an_5_1_oracle_curve", "xmi_2_definition")
@@ -94,7 +95,7 @@ def test_formulas_are_typeset(path):
     shown = [line for line in prose if line.startswith("> $$")]
     assert all(line.endswith("$$") for line in shown)
     assert not [line for line in prose if line.startswith(">") and re.search(r"[Σ∑√·≤≥]", line)]
-    page = typeset("\n\n".join(shown))
+    page = _typeset("\n\n".join(shown))
     assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"') == len(
         shown
     )

@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 
-from anhelpers.notebooks.export import _export_html, typeset
+from anhelpers.notebooks.export import _export_html, _typeset
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
@@ -108,21 +108,21 @@ def test_a_page_asks_nothing_of_a_network(exported):
 
 
 def test_a_formula_beside_text_and_code():
-    page = typeset(r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*.")
+    page = _typeset(r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*.")
     assert page.count("<math") == page.count("<mfrac>") == 1
     assert "<code>$HOME</code>" in page
     assert "<em>so</em>" in page
 
 
 def test_a_sign_after_a_formula_stays_in_its_line():
-    page = typeset("Of $x$, $y$ ($z$). Or $x$ and\n\n$$x = y.$$")
+    page = _typeset("Of $x$, $y$ ($z$). Or $x$ and\n\n$$x = y.$$")
     kept = re.findall(r'<span class="anx-whole"><math.*?</math>(.*?)</span>', page)
     assert kept == [",", ")."]
     assert page.count("<math") == 5
 
 
 def test_a_table_in_the_text_scrolls_in_a_box_of_its_own():
-    page = typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
+    page = _typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
     assert re.fullmatch(r'<div class="anx-wide"><table>.*<math.*</table></div>\s*', page, re.S)
 
 

@@ -14,7 +14,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from .._numba import compiled
 from ..data.languages import short_code
 from ..errors import DataError, MissingExtra
-from .chrf import Counter, _characters, _words, clipped_matches
+from .chrf import Counter, _characters, _clipped_matches, _words
 
 _ORDER = 4  # Papineni et al. 2002
 _ALONE, _POINT, _HYPHEN, _DIGIT = 1, 2, 3, 4
@@ -76,7 +76,7 @@ def _counter(trg_lang: str = "") -> Counter:
         texts = hyps + [text or "" for text in flat]
         texts = [_clean(t) if is_13a else tokenizer(t.rstrip()) for t in texts]
         symbols, at = _words(_characters(texts), _split_13a if is_13a else _split_nothing)
-        lengths, ref_lengths, matches = clipped_matches(
+        lengths, ref_lengths, matches = _clipped_matches(
             (symbols, at[: n + 1]), (symbols, at[n:]), groups, _ORDER
         )
         missing = np.array([text is None for text in flat], dtype=bool)

@@ -112,7 +112,7 @@ def _counted(
     hyps: Texts, refs: Texts, groups: np.ndarray, order: int, skipped: np.ndarray | None = None
 ) -> np.ndarray:
     """(n, 3 * order) counts; a candidate's n-grams do not count if its reference has none of that order."""
-    lengths, ref_lengths, matches = clipped_matches(hyps, refs, groups, order, skipped)
+    lengths, ref_lengths, matches = _clipped_matches(hyps, refs, groups, order, skipped)
     ref_sizes = np.repeat(ref_lengths, np.diff(groups))
     of_hyp, of_ref = (np.maximum(n[:, None] - np.arange(order), 0) for n in (lengths, ref_sizes))
     triples = np.stack([np.where(of_ref > 0, of_hyp, 0), of_ref, matches], axis=-1)
@@ -209,7 +209,7 @@ def _equal(codes, first, size, word, begin, end):
 # -- matches -----------------------------------------------------------------------------------------------------------
 
 
-def clipped_matches(
+def _clipped_matches(
     hyps: Texts, refs: Texts, groups: np.ndarray, order: int, skipped: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count n-grams of candidates that their references have, each at most as often as one of them has it.

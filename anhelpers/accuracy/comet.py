@@ -283,7 +283,7 @@ def comet_metric(
         n_refs,
         reads=comet.reads,
         limit=f"{comet.longest} tokens a text{together}",
-        score=lambda rows: comet_scores(comet, rows),
+        score=lambda rows: _comet_scores(comet, rows),
     )
 
 
@@ -295,7 +295,7 @@ def _named(asked: Asked) -> Metric:
     )
 
 
-def comet_scores(
+def _comet_scores(
     comet: _Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
 ) -> np.ndarray:
     """Return (m, 2): the score of each tuple of texts, and 1 if one of its texts was cut.
@@ -475,7 +475,7 @@ def _token_budget(device: str) -> int:
 def _short_name(name: str) -> str:
     """A model's name in a metric's name, without its owner and without spaces.
 
-    >>> short_name("Unbabel/wmt22-comet-da")
+    >>> _short_name("Unbabel/wmt22-comet-da")
     'wmt22-comet-da'
     """
     return "_".join(name.rsplit("/", 1)[-1].split())

@@ -19,18 +19,16 @@ from .. import checks
 from ..data.external import (
     POINTS,
     Family,
-    family_of,
-    join_scores,
     read_scores,
     read_wmt25_scores,
     within,
 )
-from ..data.human import KINDS, is_export, rating_files, read_ratings_of
+from ..data.human import KINDS, is_export, read_ratings_of
 from ..data.io import read_bytes, read_table
 from ..data.ratings import Ratings, join_ratings, read_ratings
 from ..data.schema import TestSet
 from ..data.sets import SETS, find_file, load, ratings_file
-from ..data.wmt import is_mme, is_wmt25, mme_scores, read_mme_scores
+from ..data.wmt import is_mme, mme_scores, read_mme_scores
 from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
@@ -107,7 +105,7 @@ def _stored(name: str, kind: str, place: str) -> Metric:
         raise DataError(f"got '{name}', expected stored:PLACE#METRIC of an existing place.")
     table = not path.is_dir()
     family = _said(path, called) if table else None
-    family = family or family_of(called) or (Family("as stored") if is_mme(path) else None)
+    family = family or Family.of(called) or (Family("as stored") if is_mme(path) else None)
     if family is None:
         raise DataError(
             f"unknown direction of {called}. Add a column unit, '… (lower is better)'.", path
@@ -116,7 +114,7 @@ def _stored(name: str, kind: str, place: str) -> Metric:
 
     def score_systems(test: TestSet) -> Given:
         scores = read_scores(path, test, called) if table else _of_folder(path, called, test)
-        found = join_scores(test, scores, called, path)
+        found = _joined(test, scores, called, path)
         return found._replace(values=_own_direction(found.values, family, called, path))
 
     where = place if place in SETS else path.name
@@ -134,14 +132,44 @@ def _said(path: Path, called: str) -> Family | None:
     match = re.fullmatch(r"(?P<unit>.*) \((?P<way>higher|lower) is .*\)", unit)
     if match is None:
         return None
-    known, higher = family_of(called), match["way"] == "higher"
+    known, higher = Family.of(called), match["way"] == "higher"
     same = known is not None and known.higher_is_better == higher
     return known if same else Family(match["unit"], higher_is_better=higher)
 
 
+def _joined(test: TestSet, scores: pd.DataFrame, label: str, place: Path) -> Given:
+    """Return the (N, systems) mean scores of outputs over raters; nan if missing.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        system, segment, value; other columns are ignored.
+    label, place : str, Path
+        Name and origin of the scores, for messages.
+
+    Raises
+    ------
+    DataError : no score is of a translation of this test set.
+    """
+    systems = list(test.systems)
+    values = np.full((len(test), len(systems)), np.nan)
+    scores = scores[scores.system.isin(systems)].dropna(subset=["value"])
+    if scores.empty:
+        raise DataError(f"no {label} score is of a translation of {test.name}.", place)
+    mean = scores.groupby(["segment", "system"])["value"].mean()
+    columns = [systems.index(system) for system in mean.index.get_level_values(1)]
+    values[mean.index.get_level_values(0), columns] = mean
+    there = ~np.isnan(values)
+    rated = int(there.any(0).sum())
+    n, of = int(there.sum()), len(test) * rated
+    return Given(
+        values, (f"{label}: {n:,} of {of:,} translations of {rated} systems have a score.",)
+    )
+
+
 def _files(path: Path, called: str) -> list[Path]:
     """The files of a folder that hold the scores."""
-    if is_wmt25(path):
+    if (path / "automatic_scores").is_dir():
         return sorted(path.glob("automatic_scores/*.jsonl"))
     human = sorted(path.glob(f"human-scores/*.{called}.seg.score"))
     return human or sorted(path.glob(f"metric-scores/*/{called}.seg.score"))
@@ -149,7 +177,7 @@ def _files(path: Path, called: str) -> list[Path]:
 
 def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
     """The scores of a folder for those outputs of a test set that it has."""
-    if is_wmt25(path):
+    if (path / "automatic_scores").is_dir():
         whole = load(path, test.lp)
         return within(whole, test, read_wmt25_scores(path, whole, called))
     if not is_mme(path):
@@ -178,9 +206,24 @@ def _own_direction(values: np.ndarray, family: Family, called: str, path: Path) 
 # -- ratings -----------------------------------------------------------------------------------------------------------
 
 
+def _rating_files(place: str) -> list[Path]:
+    """Return the files of a data set of ratings, a folder, or paths with commas."""
+    of_texts = f"esa/{place.partition('/')[0]}"  # wmt24/en-cs: the ratings of these texts
+    for name in (place, of_texts if place in SETS else ""):
+        if name.startswith("esa/") and name in SETS:
+            return [find_file(name)]
+    if Path(place).is_dir():
+        paths = sorted(Path(place).glob("*.csv"))
+    else:
+        paths = [Path(one) for one in ([place] if Path(place).exists() else place.split(","))]
+    if not paths or not all(path.is_file() for path in paths):
+        raise DataError("no ratings. Give CSV files, a folder, or esa/… of anhelpers data.", place)
+    return paths
+
+
 def _human(name: str, kind: str, place: str) -> Metric:
     """Human ratings from 0 to 100 points, or in standard deviations of a rater."""
-    paths = rating_files(place)
+    paths = _rating_files(place)
     family = Family(POINTS, (0.0, 100.0))
     if not is_export(paths[0]):
         table = read_table(paths[0], {"raw": float, "score": float}, optional=["raw", "score"])
@@ -189,7 +232,7 @@ def _human(name: str, kind: str, place: str) -> Metric:
             family = Family("standard deviations of a rater")
 
     def score_systems(test: TestSet) -> Given:
-        found = join_scores(test, read_ratings_of(test, paths, kind), kind.upper(), paths[0])
+        found = _joined(test, read_ratings_of(test, paths, kind), kind.upper(), paths[0])
         return found._replace(values=_own_direction(found.values, family, kind.upper(), paths[0]))
 
     files = ",".join(path.name for path in paths)
@@ -221,7 +264,7 @@ def _mqm(name: str, kind: str, place: str) -> Metric:
         )
         docs = np.full(len(test), "", dtype=object)
         docs[join.rows[join.rows >= 0]] = np.array(scores.docs, dtype=object)[join.rows >= 0]
-        found = join_scores(test, frame, kind, path)
+        found = _joined(test, frame, kind, path)
         notes = (*scores.notes, *join.report, *found.notes)
         return Given(found.values, notes, tuple(docs))
 

@@ -176,7 +176,7 @@ def metricx_metric(
         n_refs,
         reads=read,
         limit=f"{VARIANTS[metricx.variant][1]} tokens in all",
-        score=lambda rows: metricx_scores(metricx, rows),
+        score=lambda rows: _metricx_scores(metricx, rows),
     )
 
 
@@ -189,7 +189,7 @@ def _named(asked: Asked) -> Metric:
     )
 
 
-def metricx_scores(
+def _metricx_scores(
     metricx: _MetricX, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
 ) -> np.ndarray:
     """Return (m, 2): the score of each tuple of texts, in the template's order; and 1 if the input was cut.

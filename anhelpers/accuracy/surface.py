@@ -121,7 +121,7 @@ def _functions(name: str, trg_lang: str) -> tuple[Callable, Callable, Callable[[
             note_once(
                 f"TER counts words between spaces, and '{trg_lang}' has none: use chrf or bleu."
             )
-        return ter_scores, ter_scores, _ter_counter
+        return _ter_scores, _ter_scores, _ter_counter
     return chrf.scores, chrf.scores, partial(chrf._counter, 2 * (name == "chrf++"))
 
 
@@ -134,7 +134,7 @@ def _signature(sacre: Any, n_refs: int | str) -> str:
 # -- TER ---------------------------------------------------------------------------------------------------------------
 
 
-def ter_scores(stats: ArrayLike) -> np.ndarray:
+def _ter_scores(stats: ArrayLike) -> np.ndarray:
     """Edits per 100 reference words; 100 if the references are empty and the candidate is not.
 
     Parameters
@@ -149,7 +149,7 @@ def ter_scores(stats: ArrayLike) -> np.ndarray:
     ----------
     Snover et al. 2006; sacreBLEU's TER.
 
-    >>> ter_scores([[1, 4], [2, 0], [0, 0]])
+    >>> _ter_scores([[1, 4], [2, 0], [0, 0]])
     array([ 25., 100.,   0.])
     """
     edits, words = np.moveaxis(np.asarray(stats, dtype=np.float64), -1, 0)

@@ -58,13 +58,13 @@ def run(args: argparse.Namespace) -> None:
     """Draw candidates and write them."""
     from ..candidates import Sampler, generate
     from ..data import read_lines
-    from ..models import find, load_config
+    from ..models import find
     from ..naturalness.lm import load_lm
     from ..translation import load_mt
 
     srcs, template = read_lines(args.sources), (args.template or "").replace("\\n", "\n")
     lp = args.lp or ""
-    if load_config(find(args.model)).is_encoder_decoder:
+    if find(args.model).load_config().is_encoder_decoder:
         src_lang, _, trg_lang = lp.partition("-")
         task = template.removesuffix("{src}")
         model: Any = load_mt(

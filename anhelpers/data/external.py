@@ -16,7 +16,6 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError
-from ..metrics import Given
 from .io import _read_jsonl, _refuse, _stem_of, _value_of, read_table
 from .languages import _split_pair, known_code, short_code
 from .schema import TestSet
@@ -33,6 +32,15 @@ class Family(NamedTuple):
     bounds: tuple[float, float] = (-np.inf, np.inf)
     higher_is_better: bool = True
 
+    @classmethod
+    def of(cls, metric: str) -> Family | None:
+        """Return unit, bounds and direction of a metric by its name; None if unknown.
+
+        >>> Family.of("MetricX-24-Hybrid-XL").higher_is_better, Family.of("my-metric")
+        (False, None)
+        """
+        return next((f for form, f in _FAMILIES.items() if re.match(form, metric.lower())), None)
+
 
 POINTS = "points, 0 to 100"
 _FAMILIES = {  # what a metric's name in lower case begins with
@@ -45,46 +53,7 @@ _FAMILIES = {  # what a metric's name in lower case begins with
 }
 
 
-def family_of(metric: str) -> Family | None:
-    """Return unit, bounds and direction of a metric by its name; None if unknown.
-
-    >>> family_of("MetricX-24-Hybrid-XL").higher_is_better, family_of("my-metric")
-    (False, None)
-    """
-    return next((f for form, f in _FAMILIES.items() if re.match(form, metric.lower())), None)
-
-
 # -- the join ----------------------------------------------------------------------------------------------------------
-
-
-def join_scores(test: TestSet, scores: pd.DataFrame, label: str, place: str | PathLike) -> Given:
-    """Return the (N, systems) mean scores of outputs over raters; nan if missing.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        system, segment, value; other columns are ignored.
-    label, place : str
-        Name and origin of the scores, for messages.
-
-    Raises
-    ------
-    DataError : no score is of a translation of this test set.
-    """
-    systems = list(test.systems)
-    values = np.full((len(test), len(systems)), np.nan)
-    scores = scores[scores.system.isin(systems)].dropna(subset=["value"])
-    if scores.empty:
-        raise DataError(f"no {label} score is of a translation of {test.name}.", place)
-    mean = scores.groupby(["segment", "system"])["value"].mean()
-    columns = [systems.index(system) for system in mean.index.get_level_values(1)]
-    values[mean.index.get_level_values(0), columns] = mean
-    there = ~np.isnan(values)
-    rated = int(there.any(0).sum())
-    n, of = int(there.sum()), len(test) * rated
-    return Given(
-        values, (f"{label}: {n:,} of {of:,} translations of {rated} systems have a score.",)
-    )
 
 
 def _find_segments(test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
@@ -256,8 +225,8 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
         table = table.sort_index(kind="stable")
     table = _chosen(table, table.lp, lp, "language pair")
     metric = table.called.map(lambda name: _WIDE.get(name, name))
-    families = [family_of(name) for name in metric]
-    _refuse(metric.map(family_of).isna(), "metric: expected a known one", path, metric)
+    families = [Family.of(name) for name in metric]
+    _refuse(metric.map(Family.of).isna(), "metric: expected a known one", path, metric)
     found = table.assign(
         system=table.system.str.replace(_FOOTNOTE, "").str.strip(),
         metric=metric,

@@ -31,7 +31,6 @@ from .sets import (
     SETS,
     TEACHING,
     _own_file,
-    find_file,
     load,
     load_candidates,
     teaching_set,
@@ -58,21 +57,6 @@ _CELLS = (
     "t1",
 )
 _CONTROLS = r"-tutorial|#(?:bad|dup|incomplete)$"  # in the name of a document
-
-
-def rating_files(place: str) -> list[Path]:
-    """Return the files of a data set of ratings, a folder, or paths with commas."""
-    of_texts = f"esa/{place.partition('/')[0]}"  # wmt24/en-cs: the ratings of these texts
-    for name in (place, of_texts if place in SETS else ""):
-        if name.startswith("esa/") and name in SETS:
-            return [find_file(name)]
-    if Path(place).is_dir():
-        paths = sorted(Path(place).glob("*.csv"))
-    else:
-        paths = [Path(one) for one in ([place] if Path(place).exists() else place.split(","))]
-    if not paths or not all(path.is_file() for path in paths):
-        raise DataError("no ratings. Give CSV files, a folder, or esa/… of anhelpers data.", place)
-    return paths
 
 
 def is_export(path: str | PathLike) -> bool:

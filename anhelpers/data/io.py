@@ -343,7 +343,7 @@ def make_folder(folder: str | PathLike) -> Path:
 def _suffix_of(path: str | PathLike) -> str:
     """Return the ending of a file's name in lower case, without that of its compression.
 
-    >>> suffix_of("A.JSONL"), suffix_of("a.jsonl.gz"), suffix_of("a.gz")
+    >>> _suffix_of("A.JSONL"), _suffix_of("a.jsonl.gz"), _suffix_of("a.gz")
     ('.jsonl', '.jsonl', '')
     """
     return Path(_bare(path)).suffix.lower()
@@ -352,7 +352,7 @@ def _suffix_of(path: str | PathLike) -> str:
 def _stem_of(path: str | PathLike) -> str:
     """Return the name of a file without its last ending and that of its compression.
 
-    >>> stem_of("wmt/mine.de.gz"), stem_of("mine.de"), stem_of("mine.GZ")
+    >>> _stem_of("wmt/mine.de.gz"), _stem_of("mine.de"), _stem_of("mine.GZ")
     ('mine', 'mine', 'mine')
     """
     return Path(_bare(path)).stem

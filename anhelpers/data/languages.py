@@ -67,7 +67,7 @@ def _language_votes(texts: Sequence[str]) -> Counter[str]:
 
     At most 50 samples of neighbouring texts, spread evenly; of texts in WMT's languages, 0.1 % are misclassified.
 
-    >>> language_votes(["Wer das liest, der versteht vermutlich auch Deutsch."] * 8)
+    >>> _language_votes(["Wer das liest, der versteht vermutlich auch Deutsch."] * 8)
     Counter({'de': 1})
     """
     votes: Counter[str] = Counter()

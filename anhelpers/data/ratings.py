@@ -293,9 +293,9 @@ def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
 def _category_key(category: str) -> str:
     """What two spellings of a category or a severity have in common.
 
-    >>> category_key("Accuracy/Omission (Translation 2)") == category_key("accuracy/omission")
+    >>> _category_key("Accuracy/Omission (Translation 2)") == _category_key("accuracy/omission")
     True
-    >>> category_key("Do not translate"), category_key("do_not_translate"), category_key("No-error")
+    >>> _category_key("Do not translate"), _category_key("do_not_translate"), _category_key("No-error")
     ('donottranslate', 'donottranslate', 'noerror')
     """
     return _FLUFF.sub("", _SIDE.sub("", category.lower()))

@@ -147,7 +147,7 @@ def _read_wmt(
 
 def _language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
-    if is_wmt25(folder):
+    if _is_wmt25(folder):
         files = _files(Path(folder, "systems"), "*", ".jsonl")
         docs = {_value_of(row, "doc_id", str, path) for path in files for row in _read_jsonl(path)}
         return dict.fromkeys(sorted(map(_pair_2025, docs)), 2025)
@@ -251,7 +251,7 @@ def _files(folder: Path, pattern: str, suffix: str = "") -> list[Path]:
 _BETWEEN = "_#_"
 
 
-def is_wmt25(folder: str | PathLike) -> bool:
+def _is_wmt25(folder: str | PathLike) -> bool:
     """Whether a folder has WMT25's system outputs as JSON lines."""
     return any(Path(folder, "systems").glob("*.jsonl"))
 

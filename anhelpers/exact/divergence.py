@@ -21,6 +21,16 @@ from ..divergences.critics import critic_distance
 from ..errors import DataError
 
 
+def _held_range(name: str, values: np.ndarray) -> np.ndarray:
+    """The same finite numbers, whose range must be a normal float64."""
+    low, high = float(values.min()), float(values.max())
+    if not (low == high or checks.LEAST_RANGE <= high - low < np.inf):
+        raise DataError(
+            f"the range of {name}, from {low:g} to {high:g}, does not fit a float64. Scale it."
+        )
+    return values
+
+
 @dataclass(frozen=True)
 class _Polyhedron:
     """D(q, r) = min weights·u over u >= 0 with upper_q q + upper_u u <= upper and equal_q q + equal_u u = equal."""
@@ -110,7 +120,7 @@ def wasserstein_ball(ground: ArrayLike, unit: str = "unit of the ground cost") -
         Of the cost.
     """
     shape = (None,) * min(2, max(1, np.ndim(ground)))
-    ground = checks.held_range("ground", checks.finite("ground", ground, shape))
+    ground = _held_range("ground", checks.finite("ground", ground, shape))
     ground = np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
     if ground.shape[0] != ground.shape[1] or ground.min() < 0 or np.diag(ground).any():
         raise DataError(f"ground must be (Y, Y), ≥ 0, with diagonal 0; got shape {ground.shape}.")
@@ -141,7 +151,7 @@ def critic_ball(values: ArrayLike, unit: str = "unit of the critics") -> Diverge
         Of f.
     """
     values = checks.finite("values", np.atleast_2d(values), (None, None))
-    values = checks.held_range("values", values)
+    values = _held_range("values", values)
     # D is independent of an offset, whose digits would be lost
     values = values - np.median(values, axis=1, keepdims=True)
 
@@ -177,7 +187,7 @@ def mmd_ball(kernel: ArrayLike) -> Divergence:
     kernel : array_like
         (Y, Y) symmetric, positive semidefinite.
     """
-    kernel = checks.held_range("kernel", checks.symmetric("kernel", kernel))
+    kernel = _held_range("kernel", checks.symmetric("kernel", kernel))
     kernel = (
         kernel - kernel.min()
     )  # D is independent of an offset, and of constants added to a row and its column

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve, vertex_at
-from .divergence import Divergence
+from .divergence import Divergence, _held_range
 
 SLACK = 1e-9  # of a difference that is a solver's, relative to the size of the numbers
 SUMMED = 1e-12  # relative rounding of a sum over thousands of references
@@ -49,7 +49,7 @@ class Problem:
         if distortion.shape not in (wanted, (len(joint), *wanted)):
             shapes = f"{wanted} or {(len(joint), *wanted)}"
             raise DataError(f"distortion must have shape {shapes}, got {distortion.shape}.")
-        checks.held_range("distortion", checks.finite("distortion", distortion, distortion.shape))
+        _held_range("distortion", checks.finite("distortion", distortion, distortion.shape))
         if (silent := np.flatnonzero(joint.sum(1) == 0)).size:
             raise DataError(f"source {silent[0]} has probability 0 ({silent.size} such).")
         for name, value in (("joint", joint), ("reference", reference), ("distortion", distortion)):

@@ -14,7 +14,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import chain
@@ -205,20 +205,6 @@ def score_critic(critic: Critic, text: str) -> float:
     """
     parts = explain(critic, text)
     return math.fsum(nats for _, nats in parts) if parts else math.nan
-
-
-def least_known(critic: Critic, texts: Iterable[str]) -> float:
-    """A share of known words, in [0, 1], below which a text is probably in another language.
-
-    Parameters
-    ----------
-    texts : texts in the critic's language; the result is 0.4 of their median share.
-    """
-    shares = []
-    for text in texts:
-        words = [t.lower() for t in critic_tokens(text, critic.language) if t[0].isalpha()]
-        shares += [sum(word in critic.words for word in words) / len(words)] if words else []
-    return 0.4 * float(np.median(shares or [0.0]))
 
 
 def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:

@@ -4,5 +4,4 @@ from .catalog import about as about
 from .catalog import notebook_paths as notebook_paths
 from .catalog import parse_value as parse_value
 from .export import linked as linked
-from .export import typeset as typeset
 from .run import run as run

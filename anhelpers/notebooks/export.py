@@ -58,7 +58,7 @@ def _export_html(notebook: Path) -> str:
         exclude_output_prompt=True,
         raw_template=template,
     )
-    exporter.register_filter("markdown2html", typeset)
+    exporter.register_filter("markdown2html", _typeset)
     book = _read(notebook)
     book.metadata.pop("widgets", None)
     if solved := any("solution" in _tags(cell) for cell in book.cells):
@@ -137,14 +137,14 @@ def _fold_deeper(cells: list[Any]) -> None:
         if title.startswith("## Deeper: "):
             head.source = rest.strip()
             head.metadata["anx_bare"] = not head.source
-            summary = f"<summary>{typeset(title).strip()}</summary>"
+            summary = f"<summary>{_typeset(title).strip()}</summary>"
             _wrap(cells[start:end], f'<details class="anx-deeper">{summary}')
 
 
-def typeset(text: str) -> str:
+def _typeset(text: str) -> str:
     r"""Markdown as HTML with formulas ($…$, $$…$$) as MathML, which needs no script.
 
-    >>> typeset(r"a half, $\frac{1}{2}$").count("<mfrac>")
+    >>> _typeset(r"a half, $\frac{1}{2}$").count("<mfrac>")
     1
     """
     markdown: Any = need("nbconvert.filters.markdown_mistune", "exporting notebooks")

@@ -14,7 +14,7 @@ from ..data.languages import spaced
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE, Metric
-from ..scoring import check_needs, scorable, system_scores
+from ..scoring import scorable, system_scores
 from .scores import COPY, OF_REFERENCE, Axis, Plane, _complete, _stored_axis, mean_axis
 
 _COMPARED = "compared with the reference"
@@ -43,7 +43,7 @@ def metric_axis(
         Segments of a stored axis.
     """
     checks.one_of(level, ("segment-mean", "corpus"), "level")
-    check_needs(test, metric)
+    usable = scorable(test, metric)
     if level == "segment-mean":
         return _means(metric, system_scores(test, metric))
     title = metric.oriented_title
@@ -58,7 +58,7 @@ def metric_axis(
     hyps = [text for texts in test.systems.values() for text in texts]
     counts = metric.count(hyps, refs=test.streams, segment=np.tile(np.arange(n), k))
     counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
-    there = np.repeat(scorable(test, metric)[:, None], k, axis=1)
+    there = np.repeat(usable[:, None], k, axis=1)
     if metric.skips_blank:
         there &= _with_text(test)
 

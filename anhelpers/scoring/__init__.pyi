@@ -2,9 +2,7 @@
 
 from .lookup import accuracy_metric as accuracy_metric
 from .lookup import fitting_metric as fitting_metric
-from .tables import check_needs as check_needs
 from .tables import check_systems as check_systems
-from .tables import estimate_table as estimate_table
 from .tables import scorable as scorable
 from .tables import score_all as score_all
 from .tables import segment_rows as segment_rows

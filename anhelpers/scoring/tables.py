@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
-from ..estimate import Estimate
 from ..metrics import Metric, check_language
 from ..progress import note_once
 
@@ -19,23 +18,24 @@ if TYPE_CHECKING:
 _COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
 
 
-def check_needs(test: TestSet, metric: Metric) -> None:
-    """Raise a DataError if the metric knows another language, or if no segment has what it needs."""
-    check_language(test.trg_lang, metric.lang, metric.label)
-    if metric.needs and len(test) and not scorable(test, metric).any():
-        needs = " and ".join(
-            {"srcs": "a source", "refs": "a reference"}[one] for one in metric.needs
-        )
-        raise DataError(f"{test.name}: {metric.name} needs {needs}, and no segment has that.")
-
-
 def scorable(test: TestSet, metric: Metric) -> np.ndarray:
-    """(N,) bool: the segment has the reference, and the source with text, that the metric needs."""
+    """(N,) bool: the segment has the reference, and the source with text, that the metric needs.
+
+    Raises
+    ------
+    DataError : the metric is of another language, or no segment has what it needs.
+    """
+    check_language(test.trg_lang, metric.lang, metric.label)
     rows = np.ones(len(test), dtype=bool)
     if "refs" in metric.needs:
         rows &= test.referenced
     if "srcs" in metric.needs:
         rows &= [bool(src.strip()) for src in test.srcs]
+    if len(test) and not rows.any():
+        needs = " and ".join(
+            {"srcs": "a source", "refs": "a reference"}[one] for one in metric.needs
+        )
+        raise DataError(f"{test.name}: {metric.name} needs {needs}, and no segment has that.")
     return rows
 
 
@@ -53,7 +53,7 @@ def score_all(
 
     One call scores all, so shared work (equal texts, a reference's n-grams) is done once.
     """
-    check_needs(test, metric)
+    scorable(test, metric)
     if metric.score_systems is not None and cands is None:
         found = metric.score_systems(test)
         for sentence in found.notes:
@@ -101,11 +101,10 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
 
 def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
     """The rows of one metric."""
-    check_needs(test, metric)
+    there = int(scorable(test, metric).sum())
     seen, scale = "+".join(test.refs) if "refs" in metric.needs else "", metric.scale
     if metric.score_corpus is not None and (level != "segment-mean" or not metric.of_segments):
         signature = metric.corpus_signature or metric.signature
-        there = int(scorable(test, metric).sum())
         for system, hyps in test.systems.items():
             value = metric.score_corpus(hyps, refs=test.streams, srcs=test.srcs)
             n = len(test) - test.blanks[system] if metric.skips_blank else there
@@ -115,13 +114,6 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
             scores = scores[~np.isnan(scores)]
             n, value = len(scores), float(scores.mean()) if len(scores) else np.nan
             yield system, metric.name, "segment-mean", value, scale, n, seen, metric.signature
-
-
-def estimate_table(estimates: Iterable[Estimate]) -> pd.DataFrame:
-    """A row per estimate: name, value, low, high, se, n, unit, signature (`Estimate.row`)."""
-    import pandas as pd
-
-    return pd.DataFrame([one.row() for one in estimates], columns=[*Estimate("", 0.0).row()])
 
 
 def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:

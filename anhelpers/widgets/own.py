@@ -29,7 +29,7 @@ from ..naturalness.critic import (
     FEWEST,
     Critic,
     critic_metric,
-    least_known,
+    critic_tokens,
     load_critic,
     score_critic,
 )
@@ -88,7 +88,7 @@ def own_translation(
         "critic": _shipped(critic),
         "language": {
             "name": NAMES.get(code, code),
-            "least": least_known(critic, references),
+            "least": _least_known(critic, references),
             "words": FEWEST,
         },
         "segments": [_segment(test, i, points[i]) for i in shown],
@@ -221,3 +221,17 @@ def _printed(segment: dict[str, Any]) -> str:
         rows.append((beta_label(start), segment["tags"][k], *scores, segment["texts"][k]))
     caption = f"Source {segment['id']}: {segment['src']} What the oracle takes:"
     return _plain_table(caption, ("from", "candidate", "chrF", "critic", "translation"), rows)
+
+
+def _least_known(critic: Critic, texts: Sequence[str]) -> float:
+    """A share of known words, in [0, 1], below which a text is probably in another language.
+
+    Parameters
+    ----------
+    texts : texts in the critic's language; the result is 0.4 of their median share.
+    """
+    shares = []
+    for text in texts:
+        words = [t.lower() for t in critic_tokens(text, critic.language) if t[0].isalpha()]
+        shares += [sum(word in critic.words for word in words) / len(words)] if words else []
+    return 0.4 * float(np.median(shares or [0.0]))

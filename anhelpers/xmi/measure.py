@@ -14,7 +14,6 @@ from .. import checks
 from ..bootstrap import MeanInterval, Score, bootstrap_means, clusters_of, few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
-from ..scoring import estimate_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,8 +74,10 @@ class Xmi:
         -------
         direction, quantity, value, se, low, high, unit, n, signature.
         """
+        import pandas as pd
+
         names = ["direction", "quantity", "value", "se", "low", "high", "unit", "n", "signature"]
-        table = estimate_table(self.bits).rename(columns={"name": "quantity"})
+        table = pd.DataFrame([one.row() for one in self.bits]).rename(columns={"name": "quantity"})
         return table.assign(direction=direction)[names]
 
 

@@ -16,7 +16,6 @@ from ..translation import (
     TranslationModel,
     known_languages,
     score_pairs,
-    target_tokens,
     translation_model,
 )
 from .measure import Xmi, _same_tokens, characters, per_character, xmi
@@ -74,10 +73,8 @@ def xmi_from_models(
     """
     checks.same_length(srcs=srcs, trgs=trgs, docs=trgs if docs is None else docs)
     if not per_char:
-        theirs = (
-            target_tokens(lm, trgs) if isinstance(lm, TranslationModel) else lm_tokens(lm, trgs)
-        )
-        _same_tokens(target_tokens(mt, trgs), theirs, np.ones(len(trgs), bool))
+        theirs = lm.target_tokens(trgs) if isinstance(lm, TranslationModel) else lm_tokens(lm, trgs)
+        _same_tokens(mt.target_tokens(trgs), theirs, np.ones(len(trgs), bool))
     given = score_pairs(mt, srcs, trgs)
     alone: PairLogProbs | TextLogProbs
     if isinstance(lm, TranslationModel):

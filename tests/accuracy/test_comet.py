@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 pytest.importorskip("comet", reason="pip install -c constraints.txt -e '.[neural]'")
 
 from anhelpers.accuracy import comet as scoring
-from anhelpers.accuracy.comet import _load_comet, comet_metric, comet_scores
+from anhelpers.accuracy.comet import _comet_scores, _load_comet, comet_metric
 from anhelpers.candidates import mbr_utility
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.errors import DataError
@@ -72,7 +72,7 @@ def test_scores_are_comets(tiny_comet, kind, own, reference):
     )
     @settings(max_examples=4, deadline=None)
     def check(rows, batch_size):
-        ours = comet_scores(comet, rows)[:, 0]
+        ours = _comet_scores(comet, rows)[:, 0]
         np.testing.assert_allclose(
             ours, tiny.predict(samples(comet, rows), batch_size).scores, rtol=0, atol=ROUNDING
         )
@@ -88,10 +88,12 @@ def test_scores_tell_texts_apart_and_no_batch_matters(tiny_comet, kind, own, ref
         tuple(f"{w} alt {v}"[: 3 * i] for i, v in enumerate(WORDS[: len(comet.reads)], 1))
         for w in WORDS
     ] * 2
-    scores = comet_scores(comet, rows)
+    scores = _comet_scores(comet, rows)
     assert np.unique(scores[:, 0].round(5)).size > 4
     for budget in (1, 64, 10_000):
-        np.testing.assert_allclose(comet_scores(comet, rows, budget), scores, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(
+            _comet_scores(comet, rows, budget), scores, rtol=0, atol=ROUNDING
+        )
 
 
 @pytest.mark.parametrize("kind", ["regression_metric", "referenceless_regression_metric"])
@@ -104,7 +106,7 @@ def test_each_distinct_text_is_encoded_once(tiny_comet, kind, monkeypatch):
         lambda ids, mask: seen.extend(ids) or embed(ids, mask),
     )
     rows = [("Yes.", f"Ja {i % 5}", "Ja.")[: len(comet.reads)] for i in range(20)]
-    comet_scores(comet, rows)
+    _comet_scores(comet, rows)
     assert len(seen) == len({text for row in rows for text in row}) == len(comet.reads) + 4
 
 
@@ -206,7 +208,7 @@ def test_inputs_are_counted_where_comet_cuts_them(tiny_comet, kind, reference):
     ]
     sizes += [(10, 10, most), (10, most, 10), (10, most + 1, 10)]
     rows = [tuple(" ".join([word] * k) for k in size[:n]) for size in sizes]
-    out = comet_scores(comet, rows)[:, 1].astype(bool).tolist()
+    out = _comet_scores(comet, rows)[:, 1].astype(bool).tolist()
     alone = [any(len(tokenizer(text)["input_ids"]) > 62 for text in row) for row in rows]
     if comet.separate:
         assert out == alone
@@ -241,7 +243,7 @@ def test_scores_come_from_the_store_with_the_same_bits_and_notes(
     notes = [line for line in capsys.readouterr().err.splitlines() if "cut" in line]
     asked = []
     monkeypatch.setattr(
-        scoring, "comet_scores", lambda comet, rows: asked.extend(rows) or np.zeros((len(rows), 2))
+        scoring, "_comet_scores", lambda comet, rows: asked.extend(rows) or np.zeros((len(rows), 2))
     )
     again = metric.score_segments(["ja " * 99, "Der Hund"], **texts)
     assert again.tobytes() == first.tobytes()

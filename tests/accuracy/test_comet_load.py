@@ -12,7 +12,7 @@ import huggingface_hub
 import torch
 import yaml
 
-from anhelpers.accuracy.comet import _load_comet, comet_scores
+from anhelpers.accuracy.comet import _comet_scores, _load_comet
 from anhelpers.errors import AnhelpersError, DataError, MissingExtra, UnknownName
 
 ROW = ("Yes.", "Das Haus", "Ja.")
@@ -51,7 +51,7 @@ def test_a_folder_a_file_and_a_flat_folder_are_one_model(copied, tmp_path):
     models = [_load_comet(name, device="cpu") for name in names]
     assert {model.revision for model in models} == {models[0].revision}
     assert [model.name for model in models] == ["copy", "model.ckpt", "flat", "model.ckpt", "flat"]
-    assert len({comet_scores(model, [ROW])[0, 0] for model in models}) == 1
+    assert len({_comet_scores(model, [ROW])[0, 0] for model in models}) == 1
 
 
 def test_another_weight_or_setting_is_another_revision(copied):
@@ -107,7 +107,7 @@ def test_half_precision_is_that_of_comet_score(tiny_comet, kind):
     theirs = tiny_comet(kind, dropout=0.2)  # of its own, as it is changed
     theirs.model.half()
     data = [dict(zip(("src", "mt", "ref"), row, strict=True)) for row in rows]
-    ours = comet_scores(half, [row[: len(half.reads)] for row in rows])[:, 0]
+    ours = _comet_scores(half, [row[: len(half.reads)] for row in rows])[:, 0]
     np.testing.assert_allclose(ours, theirs.predict(data, 1).scores, rtol=0, atol=2e-3)
     assert (ours != tiny.predict(data, 1).scores).all()
 

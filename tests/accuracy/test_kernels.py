@@ -50,7 +50,7 @@ def test_matches_equal_counting(segments, n_refs, order):
     hyps = [hyp for group, _ in segments for hyp in group]
     refs = [ref for _, two in segments for ref in two[:n_refs]]
     groups = np.cumsum([0, *(len(group) for group, _ in segments)])
-    lengths, ref_lengths, matches = chrf.clipped_matches(
+    lengths, ref_lengths, matches = chrf._clipped_matches(
         flat(hyps), flat(refs), groups, order, skipped
     )
     kept = [[s for s in hyp if s != 3] for hyp in hyps]
@@ -74,7 +74,7 @@ def test_sorting_equals_counting(hyp, refs, order):
 def test_more_candidates_than_lanes(rng):
     refs = [rng.integers(0, 5, 40).tolist()]
     hyps = [rng.integers(0, 6, rng.integers(0, 50)).tolist() for _ in range(150)]
-    _, _, matches = chrf.clipped_matches(flat(hyps), flat(refs), np.array([0, 150]), 6)
+    _, _, matches = chrf._clipped_matches(flat(hyps), flat(refs), np.array([0, 150]), 6)
     assert matches.tolist() == [by_counting(hyp, refs, 6) for hyp in hyps]
 
 
@@ -89,7 +89,7 @@ def test_more_candidates_than_lanes(rng):
 )
 def test_texts_beyond_the_tables(hyp, ref):
     groups, skipped = np.array([0, 2]), np.empty(0, np.uint32)
-    lengths, ref_lengths, matches = chrf.clipped_matches(
+    lengths, ref_lengths, matches = chrf._clipped_matches(
         flat([hyp, [1]]), flat([ref]), groups, 6, skipped
     )
     assert lengths.tolist() == [len(hyp), 1]

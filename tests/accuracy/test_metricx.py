@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from anhelpers.accuracy import metricx
-from anhelpers.accuracy.metricx import _inputs, _load_metricx, metricx_metric, metricx_scores
+from anhelpers.accuracy.metricx import _inputs, _load_metricx, _metricx_scores, metricx_metric
 from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.scoring import system_rows
@@ -165,7 +165,7 @@ def test_scores_are_the_definitions(tiny, variant, tied):
     )
     @settings(max_examples=5, deadline=None)
     def check(rows, budget):
-        ours = metricx_scores(metricx, [read(variant, row) for row in rows], budget)[:, 0]
+        ours = _metricx_scores(metricx, [read(variant, row) for row in rows], budget)[:, 0]
         theirs = [defined(tiny(tied), variant, *row) for row in rows]
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=ROUNDING)
 
@@ -175,7 +175,7 @@ def test_scores_are_the_definitions(tiny, variant, tied):
 @pytest.mark.verifies("MetricX", by="property")
 def test_scores_tell_texts_apart_and_are_clipped_at_both_ends(tiny):
     metricx = _load_metricx(tiny(), device="cpu")
-    scores = metricx_scores(metricx, ROWS)[:, 0]
+    scores = _metricx_scores(metricx, ROWS)[:, 0]
     assert (scores.min(), scores.max()) == (0, 25)
     assert np.unique(scores.round(3)).size > 30
 
@@ -189,7 +189,7 @@ def test_a_long_input_loses_its_end_and_is_counted(tiny, variant, longest):
 
     fits = max(n for n in range(1, 2000) if tokens(n) <= longest)
     rows = [("x" * n, "x" * n, "alt") for n in (fits, fits + 1, fits + 400)]
-    ours = metricx_scores(metricx, [read(variant, row) for row in rows])
+    ours = _metricx_scores(metricx, [read(variant, row) for row in rows])
     assert ours[:, 1].tolist() == [0, 1, 1]
     np.testing.assert_allclose(
         ours[:, 0], [defined(tiny(), variant, *row) for row in rows], rtol=0, atol=ROUNDING
@@ -207,7 +207,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
     torch.save(state, folder / "pytorch_model.bin")
     metricx = _load_metricx(folder, device="cpu")
     assert (metricx.variant, metricx.name) == ("metricx23-qe", "metricx-23-qe-tiny")
-    ours = metricx_scores(metricx, [("Das Haus", "The dog")])[0, 0]
+    ours = _metricx_scores(metricx, [("Das Haus", "The dog")])[0, 0]
     assert ours == pytest.approx(
         defined(tiny(), "metricx23-qe", "The dog", "Das Haus", ""), rel=0, abs=ROUNDING
     )
@@ -264,7 +264,7 @@ def test_bfloat16_is_said_and_near(tiny):
         _load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")
     )
     assert "|dtype:bfloat16|" in metricx_metric(tiny(), device="cpu", dtype="bfloat16").signature
-    apart = np.abs(metricx_scores(half, ROWS)[:, 0] - metricx_scores(full, ROWS)[:, 0])
+    apart = np.abs(_metricx_scores(half, ROWS)[:, 0] - _metricx_scores(full, ROWS)[:, 0])
     assert 0 < np.median(apart) < 1
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers.accuracy.external import external_metric
+from anhelpers.accuracy.external import _joined, external_metric
 from anhelpers.data import (
     TestSet,
     load,
@@ -20,9 +20,8 @@ from anhelpers.data import (
     write_mme_scores,
 )
 from anhelpers.data.external import (
+    Family,
     _find_segments,
-    family_of,
-    join_scores,
     read_scores,
     read_wmt25_scores,
 )
@@ -95,7 +94,7 @@ def test_scores_have_the_direction_of_their_metric(folder):
     np.testing.assert_array_equal(system_scores(test, mine)[:, 0], [1, 2, 3])
     with pytest.raises(UnknownName, match="mine-refA"):
         stored(folder, "mine-refB", test)
-    assert family_of("wmt22-cometkiwi-da").higher_is_better
+    assert Family.of("wmt22-cometkiwi-da").higher_is_better
 
 
 @pytest.mark.verifies("Stored scores of segments", by="property")
@@ -132,7 +131,7 @@ def test_a_join_is_the_mean_over_raters_in_any_order_of_rows(random, raters):
     ]
     random.shuffle(rows)
     frame = pd.DataFrame(rows, columns=["system", "segment", "rater", "value"])
-    found = join_scores(TEST, frame, "x", "x").values
+    found = _joined(TEST, frame, "x", "x").values
     for j, system in enumerate("AB"):
         for i in range(3):
             mine = [v for s, k, _, v in rows if (s, k) == (system, i)]

@@ -12,7 +12,7 @@ transformers = pytest.importorskip(
 )
 
 from anhelpers.errors import DataError  # noqa: E402
-from anhelpers.translation import load_mt, score_pairs, target_tokens  # noqa: E402
+from anhelpers.translation import load_mt, score_pairs  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
@@ -134,7 +134,7 @@ def test_the_longest_that_fits_is_scored(mt):
 
 
 def test_special_tokens_in_a_text_are_text(mt):
-    found = target_tokens(mt, ["Ja </s> nein", "<pad> und </s>"])
+    found = mt.target_tokens(["Ja </s> nein", "<pad> und </s>"])
     assert all(t.count("</s>") == 1 and "<pad>" not in t for t in found)
     scored = score_pairs(mt, ["a </s> b <pad>"] * 2, ["Ja </s> nein", "<pad> und </s>"])
     assert np.isfinite(scored.total).all()

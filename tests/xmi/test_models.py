@@ -12,7 +12,7 @@ transformers = pytest.importorskip(
 
 from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness.lm import lm_tokens, load_lm, score_texts  # noqa: E402
-from anhelpers.translation import load_mt, score_pairs, target_tokens  # noqa: E402
+from anhelpers.translation import load_mt, score_pairs  # noqa: E402
 from anhelpers.xmi import load_q_lm, pointwise_xmi, xmi_from_models  # noqa: E402
 
 pytestmark = pytest.mark.neural
@@ -40,7 +40,7 @@ def texts(pairs):
 def test_a_decoder_alone_scores_the_target_s_tokens_and_its_end(mt, lm, texts):
     scores = score_texts(lm, texts[1], eos=True)
     found = lm_tokens(lm, [*texts[1], " "])
-    assert found == [*target_tokens(mt, texts[1]), ()]
+    assert found == [*mt.target_tokens(texts[1]), ()]
     model = lm.model.double()
     try:
         for i, tokens in enumerate(found[:-1]):

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '
 pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
 
 from anhelpers.naturalness.lm import lm_tokens, score_texts  # noqa: E402
-from anhelpers.translation import score_pairs, target_tokens  # noqa: E402
+from anhelpers.translation import score_pairs  # noqa: E402
 from anhelpers.xmi.toy import (  # noqa: E402
     PAIRS,
     model_gap,
@@ -97,8 +97,8 @@ def test_the_gender_is_one_bit_into_the_language_that_has_it(gendered):
 def test_both_models_score_the_same_tokens_and_are_distributions_over_sentences(gendered):
     pair, mt, lm = gendered
     trgs = [" ".join(s) for k in range(1, 5) for s in product(pair.targets, repeat=k)]
-    assert target_tokens(mt, trgs) == lm_tokens(lm, trgs)
-    assert target_tokens(mt, trgs[-1:])[0] == (*trgs[-1].split(), "</s>")
+    assert mt.target_tokens(trgs) == lm_tokens(lm, trgs)
+    assert mt.target_tokens(trgs[-1:])[0] == (*trgs[-1].split(), "</s>")
     for total in scores(mt, lm, [pair.sources[0]] * len(trgs), trgs):
         # the rest is for other words and other lengths
         assert 0.9 < np.exp(total).sum() <= 1 + 1e-5
