@@ -29,28 +29,6 @@ def test_the_sentence_has_name_value_unit_interval_and_n():
     assert full().text(2).startswith("chrF 51.50 points, 95 % interval 49.00 to 54.00 (n = 52 ")
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"n_docs": 52}, "52 segments"),
-        ({"n_docs": 0}, "52 segments, taken as independent"),
-        ({"n_docs": 52, "clusters": "sources"}, "52 segments in 52 sources"),
-        (
-            {"also": ((2, "raters"), (6, "ratings"))},
-            "52 segments in 12 documents, 2 raters, 6 ratings",
-        ),
-        ({"n_r": 9}, "52 segments in 12 documents + 9 segments taken as independent"),
-        ({"n_r": 9, "docs_r": 3}, "52 segments in 12 documents + 9 segments in 3 documents"),
-        ({"n": 0}, "0 segments"),
-    ],
-)
-def test_what_stands_behind_it_in_words(more, said):
-    one = full(**more)
-    assert one.counted == said
-    assert f"(n = {said})" in str(one)
-    assert one.n_q == one.n
-
-
 def test_nothing_that_is_known_is_left_unsaid():
     given = {"left_out": 2, "bias": "unbiased", "chance": 0.5, "p": 0.04, "caution": "Few."}
     assert str(full(**given)).endswith(

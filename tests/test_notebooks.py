@@ -218,43 +218,6 @@ def test_exercises_of_three_kinds_each_with_a_start_a_solution_and_a_check(path)
         assert all(step.msg is not None for step in steps)
 
 
-IN_CODE = re.compile(r"`([^`]+)`|\b([a-z]\w*_\w+|[a-z]\w*(?:\.[a-z]\w*)+)", re.I)
-"""Of a hint: what stands in backticks, names with an underscore or a dot."""
-
-
-def hints(check):
-    """The texts of a check: its docstring, and the message of each step."""
-    (function,) = (n for n in ast.parse(check.source).body if isinstance(n, ast.FunctionDef))
-    steps = [n.msg for n in ast.walk(function) if isinstance(n, ast.Assert)]
-    parts = [ast.walk(step) for step in steps if step is not None]
-    told = [n.value for part in parts for n in part if isinstance(n, ast.Constant)]
-    return function, [ast.get_docstring(function), *map(str, told)]
-
-
-def words(text):
-    return set(re.findall(r"[^\W\d]\w*", text))
-
-
-def test_a_hint_names_what_its_reader_has(path):
-    """Answers are called in the check as in the start cell; other names of a hint stand in cells that students get."""
-    seen, open_ones = set(), set()
-    for c in nbformat.read(path, 4).cells:
-        if c.cell_type == "markdown" and "solution" not in tags(c):
-            seen |= words(" ".join(re.findall(r"`[^`]+`|\$[^$]+\$|\w+_\w+", c.source)))
-        elif "check" in tags(c):
-            function, texts = hints(c)
-            asked = {a.arg for a in function.args.args}
-            assert asked == {ast.unparse(d) for d in function.args.defaults}
-            assert asked <= open_ones, f"{function.name}: {asked - open_ones}"
-            named = [a or b for text in texts for a, b in IN_CODE.findall(text)]
-            library = {n for name in named for n in re.findall(r"\b(?:an|np|pd)\.(\w+)", name)}
-            assert set().union(*map(words, named)) <= seen | library, function.name
-        elif c.cell_type == "code" and "solution" not in tags(c):
-            seen |= words(c.source)
-            if "exercise" in tags(c):
-                open_ones = words(" ".join(re.findall(r"^([\w, ]+?) = \.\.\.", c.source, re.M)))
-
-
 def test_without_the_solutions_no_name_is_missing(path):
     code = cells(path, "code")
     solved = {name for c in code if "solution" in tags(c) for name in names(c, ast.Store)}

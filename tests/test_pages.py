@@ -7,7 +7,6 @@ import pytest
 
 from anhelpers.notebooks.export import _export_html, _typeset
 
-VIEW = "application/vnd.jupyter.widget-view+json"
 CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
 
 
@@ -174,22 +173,3 @@ def test_headings_are_no_stops_of_the_tabulator(exported):
     page = exported(TEXT("# One\n\n## Two"))
     assert 'id="Two"' in page
     assert "anchor-link" not in page.split("<main>")[1]
-
-
-def test_a_control_of_another_library_asks_for_no_script_from_the_network(tmp_path):
-    view = {"model_id": "a", "version_major": 2, "version_minor": 0}
-    outputs = [
-        OUT("display_data", {VIEW: view, "text/plain": "FloatLogSlider(value=4.0)"}),
-        OUT("display_data", {VIEW: view, "text/plain": "ours", "text/html": "<b>drawn</b>"}),
-    ]
-    book = nbformat.v4.new_notebook(cells=[CODE("display(knob, explorer)", outputs=outputs)])
-    state = {"state": {"a": {"model_name": "FloatLogSliderModel", "state": {}}}}
-    book.metadata["widgets"] = {
-        "application/vnd.jupyter.widget-state+json": state | {"version_major": 2}
-    }
-    nbformat.write(book, tmp_path / "one.ipynb")
-    page = _export_html(tmp_path / "one.ipynb")
-    assert page.count("needs a kernel") == 1
-    assert "<b>drawn</b>" in page
-    for absent in ("html-manager", "FloatLogSlider", "<script src"):
-        assert absent not in page

@@ -502,26 +502,3 @@ def test_the_plane_is_pandas_of_the_ratings(rows):
     table["system"], table["segment"] = [SYSTEMS[c] for c in table.candidate], table.candidate // 2
     wanted = table.groupby(["system", "segment"]).rating.mean().groupby("system").mean()
     assert plane.accuracy.to_dict() == pytest.approx(wanted.to_dict(), rel=1e-12)
-
-
-def test_a_title_names_a_leader_only_where_the_intervals_are_apart():
-    sure = pd.DataFrame({"system": ["A", "B", "C"], "n": 9, "accuracy": [4.0, 3.0, 2.0]})
-    sure = sure.assign(accuracy_low=[3.6, 2.6, 1.5], accuracy_high=[4.4, 3.5, 2.5])
-    for end in ("", "_low", "_high"):
-        sure[f"naturalness{end}"] = sure[f"accuracy{end}"].to_numpy()[::-1]
-    claim = classroom.plane_claim
-    assert claim(sure) == "A is the most accurate; C is the most fluent"
-    touching = sure.assign(accuracy_low=[3.4, 2.6, 1.5])
-    assert (
-        claim(touching) == "too few sentences to say who is the most accurate; C is the most fluent"
-    )
-    unknown = sure.assign(naturalness_high=[np.nan, 3.5, 4.4])
-    assert (
-        claim(unknown) == "A is the most accurate; too few sentences to say who is the most fluent"
-    )
-    assert claim(sure.assign(n=[5, 9, 9])) == "too few sentences to say who leads"
-    both = sure.drop(columns=[c for c in sure if "naturalness" in c])
-    for end in ("", "_low", "_high"):
-        both[f"naturalness{end}"] = both[f"accuracy{end}"]
-    assert claim(both) == "A leads on both axes"
-    assert claim(both[:1]) == "too few sentences to say who leads"

@@ -112,25 +112,3 @@ def test_curve_takes_a_checkpoint(tiny_comet, texts, tmp_path, capsys):
     assert (
         pd.read_csv(vertices).accuracy_signature[0].startswith("comet|model:regression_metric|rev:")
     )
-
-
-def test_the_command_line_tells_what_is_wrong_in_one_sentence(tiny_comet, texts, tmp_path, capsys):
-    (tmp_path / "src").write_text("\n\n\n", encoding="utf-8")
-    name = f"comet-qe:{tiny_comet('unified_metric').folder}"
-    for arguments, sentence in [
-        (
-            ["-m", name],
-            "src: comet-qe:unified_metric needs a source",
-        ),
-        (
-            ["-m", "comet:nowhere/model"],
-            "nowhere/model: ",
-        ),
-        (["-m", "comte"], "unknown metric 'comte'; did you mean 'comet'?; known: "),
-        (
-            ["-m", "xcomet-xl"],
-            "Unbabel/XCOMET-XL: ",
-        ),
-    ]:
-        assert main(["score", *texts, *arguments]) == 2
-        assert f"anhelpers score: {sentence}" in capsys.readouterr().err

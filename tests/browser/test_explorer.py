@@ -10,9 +10,6 @@ TEXT = """const text = box => [...box.querySelector('.anx-text').childNodes].fil
     node => node.className !== 'anx-gone').map(node => node.textContent).join('');"""
 ROWS = f"""root => {{ {TEXT} return [...root.querySelectorAll('tbody tr')].map(
     tr => [+tr.dataset.segment, text(tr.querySelector('.anx-chosen'))]); }}"""
-SHEET = f"""root => {{ {TEXT} const box = root.querySelector('.anx-texts .anx-chosen');
-    return [+box.dataset.segment, text(box)]; }}"""
-CELLS = "jupyterapp.shell.currentWidget.content.widgets"
 SETUP = """import tiny
 from anhelpers.widgets.explorer import beta_explorer
 pairs, *given, options = tiny.judged()"""
@@ -134,56 +131,8 @@ def test_marked_words_are_those_that_python_names(tiny, page, tmp_path):
     assert "<b>spielen</b>" in opened.root.inner_text()
 
 
-def test_one_sentence_beside_its_plane(tiny, page, tmp_path):
-    opened = shown(tiny, page, tmp_path, view="one", beta=0, segments=[7, 3, 11])
-    root, curve, texts = opened.root, opened.curve, opened.texts
-    opened.slider.focus()
-    for s in (7, 3, 11):
-        low, high = np.searchsorted(curve.chain_segment, [s, s + 1])
-        assert root.locator(".anx-corner").count() == high - low
-        page.keyboard.press("Home")
-        chain = zip(curve.chain_beta[low:high], curve.chain_candidate[low:high], strict=True)
-        for beta, k in chain:
-            assert root.evaluate(SHEET) == [s, texts[k]]
-            assert beta_of(root) == beta
-            page.keyboard.press("ArrowRight")
-        page.get_by_label("Next sentence").click(force=True)  # after the last there is none
-        opened.slider.focus()
-    page.get_by_role("button", name="all sentence").click()
-    assert_oracle(root, curve, texts)
-    assert [s for s, _ in root.evaluate(ROWS)] == [7, 3, 11]
-
-
 def choose(page, axis, label):
     page.get_by_label(f"{axis} by").select_option(label=label)
-
-
-def test_another_judge_chooses_what_its_own_curve_selects(tiny, page, tmp_path):
-    opened = shown(tiny, page, tmp_path, judged=True)
-    root, texts, (lpp, critic, people) = opened.root, opened.texts, opened.curve
-    opened.slider.focus()
-    page.keyboard.press("PageUp")
-    first = beta_of(root)
-    choose(page, "naturalness", "critic <b>")
-    assert_oracle(root, critic.curve, texts)
-    assert_point(root, critic.curve, opened.widget.data["judged"][1]["box"])
-    old, new = lpp.curve.select(first), critic.curve.select(beta_of(root))
-    moved = [texts[i] != texts[j] for i, j in zip(old, new, strict=True)]
-    said = root.locator("b[role=status]").inner_text()
-    assert said == f"{sum(moved)} of {len(moved)} choices changed"
-    choose(page, "accuracy", "people")
-    assert_oracle(root, people.curve, texts)
-    listed = page.get_by_label("naturalness by").locator("option").all_inner_texts()
-    assert listed == ["critic <b>"]
-    choose(page, "accuracy", "chrF")
-    choose(page, "naturalness", "log-probability")
-    assert_oracle(root, lpp.curve, texts, first)  # all the way back: the same β
-    for key, beta in (("End", np.inf), ("Home", 0)):
-        opened.slider.focus()
-        page.keyboard.press(key)
-        choose(page, "naturalness", "critic <b>")
-        assert_oracle(root, critic.curve, texts, beta)
-        choose(page, "naturalness", "log-probability")
 
 
 def test_without_scripts_a_picture_and_a_table_remain(tiny, without_scripts, tmp_path):

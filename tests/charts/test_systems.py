@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy.stats import f
 
 from anhelpers.charts import systems as charts
-from anhelpers.charts.systems import Panel, _error_ellipses, plot_panels, plot_systems
+from anhelpers.charts.systems import Panel, _error_ellipses, plot_systems
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.estimate import Estimate
-from anhelpers.frontier import oracle_curve, pareto_mask
+from anhelpers.frontier import oracle_curve
 
-from .drawn import encoding_of, layers, rows_of, table, texts
+from .drawn import layers, rows_of, table, texts
 
 CHI2 = 5.991464547107979  # the 95 % quantile of χ² with 2 degrees of freedom
 OUTLINE = {"interpolate": "linear-closed"}
@@ -162,24 +162,3 @@ def test_r_is_a_rule_with_its_interval_as_a_band():
     assert not rows_of(outside, name="mono")
     assert "outside the picture" in outside.description
     assert not rows_of(plot_systems(table(6), mono=Estimate("R", 0.0, n=40)), name="mono")
-
-
-def test_panels_share_the_axis_of_naturalness():
-    one, other = table(12), table(12).assign(accuracy=range(12))
-    r = Estimate("R", -2.2, low=-2.3, high=-2.1, n=40)
-    panels = [Panel(one, "chrF (points, higher is better)", mono=r), Panel(other, "BLEU", mono=r)]
-    chart, notes, unnamed = plot_panels(panels, "LPP (nats)", ruler=True)
-    spec = chart.to_dict()
-    assert len(spec["vconcat"]) == len(notes) == 2
-    assert "title" not in spec
-    scales = [e["x"]["scale"]["domain"] for _, e, _ in layers(chart) if "scale" in e.get("x", {})]
-    assert {*map(tuple, scales)} == {tuple(scales[0])}
-    best = set(one.system[pareto_mask(np.zeros(12, int), one.accuracy, one.naturalness)])
-    assert not best & set(unnamed)
-    assert "0" in texts(chart)  # of the ruler
-    axes = [
-        encoding_of(part | {"datasets": spec["datasets"]}, size=160) for part in spec["vconcat"]
-    ]
-    assert [e["y"]["axis"]["title"] for e in axes] == ["chrF (points) →", "BLEU"]
-    assert [e["x"]["axis"].get("title") for e in axes] == [None, "LPP (nats)"]
-    assert "chrF (points, higher is better): " in spec["description"]

@@ -4,12 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.charts.correlation import plot_against_fluency, plot_bias, plot_local_correlation
-from anhelpers.charts.offline import _to_svg
-from anhelpers.charts.xmi import plot_words
+from anhelpers.charts.correlation import plot_bias, plot_local_correlation
 from anhelpers.errors import DataError, UnknownName
 
-from .drawn import encoding_of, layers, rows_of, texts
+from .drawn import layers, rows_of, texts
 
 
 @pytest.fixture
@@ -54,33 +52,6 @@ def test_a_window_without_an_interval_or_without_r(windows):
             plot_local_correlation(wrong)
 
 
-def test_a_panel_for_each_metric_with_its_title_note_and_labels():
-    systems = [("A", "LLM"), ("B", "MT"), ("C", "human")]
-    rows = [
-        (m, s, c, k * 10.0 + i, -1.0 - i + k / 3)
-        for k, m in enumerate(["chrF", "TER", "COMET"])
-        for i, (s, c) in enumerate(systems)
-    ]
-    metrics = pd.DataFrame(rows, columns=["metric", "system", "category", "score", "fluency"])
-    metrics = metrics.assign(fluency_low=metrics.fluency - 0.2, fluency_high=metrics.fluency + 0.2)
-    metrics.loc[0, "score"] = np.nan
-    titles, notes = {"TER": "TER (lower is better)"}, {"TER": "r = 0.50 (0.10 to 0.80)"}
-    chart = plot_against_fluency(metrics, metric_titles=titles, notes=notes, title="A claim")
-    panels = chart.to_dict()["concat"]
-    assert [p["title"]["text"] for p in panels] == ["chrF", titles["TER"], "COMET"]
-    assert panels[1]["title"]["subtitle"] == [notes["TER"]]
-    assert "A" in panels[0]["title"]["subtitle"][0]  # a system without a score is not drawn
-    marks = [(e, rows) for _, e, rows in layers(chart) if "shape" in e]
-    assert [len(rows) for _, rows in marks] == [2, 3, 3]
-    assert len({tuple(e["y"]["scale"]["domain"]) for e, _ in marks}) == 3
-    assert {tuple(e["shape"]["scale"]["domain"]) for e, _ in marks} == {("LLM", "MT", "human")}
-    assert [bool(e["x"]["axis"]["title"]) for e, _ in marks] == [False, True, True]
-    assert f"{titles['TER']}: {notes['TER']}; systems: A (10, -0.6667)" in chart.description
-    assert _to_svg(chart).count(">human<") == 1  # one legend for all
-    with pytest.raises(DataError):
-        plot_against_fluency(metrics.assign(score=metrics.score.where(metrics.metric != "TER")))
-
-
 def _agreement(name, kind, accuracy, fluency, **more):
     cells = {"metric": name, "kind": kind, "level": "within sources", "statistic": "pearson"}
     for column, value in (("with_accuracy", accuracy), ("with_fluency", fluency)):
@@ -115,36 +86,3 @@ def test_metrics_between_the_axes_with_noise_diagonal_and_mixtures():
     assert not rows_of(bare, type="line", strokeWidth=2.5)
     with pytest.raises(DataError):
         plot_bias(table, level="between")
-
-
-WORDS = pd.DataFrame(
-    [
-        ("free", "", -0.1),
-        ("free", "Na", 0.36),
-        ("free", "klar", 0.27),
-        ("plain", "", -0.1),
-        ("plain", ",", -0.004),
-    ],
-    columns=["text", "token", "value"],
-)
-
-
-def test_words_are_boxes_in_lines_on_a_colour_that_is_white_at_zero():
-    chart = plot_words(WORDS, title="A claim")
-    rows = pd.DataFrame(rows_of(chart, type="rect"))
-    assert rows["left"].eq(0).tolist() == [True, False, False, True, False]
-    assert rows["top"].nunique() == 2
-    for _, line in rows.groupby("top"):
-        assert (line["left"].iloc[1:].to_numpy() > line["right"].iloc[:-1].to_numpy()).all()
-    scale = encoding_of(chart, type="rect")["fill"]["scale"]
-    assert (scale["domain"], scale["range"][1]) == ([-0.36, 0, 0.36], "#FFFFFF")
-    words = chart.to_dict()["description"]
-    assert words.startswith("A claim: free: +0.53 nats: (every text) −0.10, Na +0.36, klar +0.27")
-    assert ", 0.00" in words  # no sign before a zero
-    svg = _to_svg(chart)
-    assert all(word in svg for word in ("klar", "+0.27", "−0.10", "plain: −0.10 nats"))
-    long = plot_words(WORDS.assign(token=["", "Na", "klar" * 30, "", ","]))
-    assert pd.DataFrame(rows_of(long, type="rect"))["left"][2] == 0
-    for wrong in (WORDS.drop(columns="value"), WORDS[:0], WORDS.assign(value=np.inf)):
-        with pytest.raises(DataError):
-            plot_words(wrong)

@@ -62,39 +62,6 @@ def teaching():
     return read_ratings(ratings_file("teaching"))
 
 
-def test_on_paper(widget):
-    """Segments 1 and 2 were rated for all three systems; the first of A by two raters, of whom one finds nothing."""
-    assert widget.weights == {
-        "Non-translation!": 25,
-        "Major": 5,
-        "Minor · Fluency/Punctuation": 0.1,
-        "Minor": 1,
-    }
-    assert list(widget.data["start"]["categories"].items()) == [
-        ("Non-translation!", "accuracy"),
-        ("Style/Awkward", "fluency"),
-        ("Accuracy/Mistranslation", "accuracy"),
-        ("Other", "neither"),
-        ("Fluency/Punctuation", "fluency"),
-        ("Accuracy/Omission", "accuracy"),
-    ]
-    assert widget.data["marks"] == [1, 2, 1, 1, 1, 0]
-    table = widget.systems()
-    assert table.n_segments.tolist() == [2, 2, 2]
-    expected = [[(5.1 / 2 + 1) / 2, 1.25, 0.025], [13, 12.5, 0.5], [2.5, 0, 2.5]]
-    assert table[list(KINDS)].to_numpy() == pytest.approx(np.array(expected), abs=1e-12)
-    assert table.pareto.tolist() == [True, False, True]
-    widget.weights = {"Minor · Fluency/Punctuation": 2}
-    widget.categories = {"Other": "fluency", "Non-translation!": "neither"}
-    expected = [[(7 / 2 + 1) / 2, 1.25, (2 / 2 + 1) / 2], [13, 0, 0.5], [2.5, 0, 2.5]]
-    assert widget.systems()[list(KINDS)].to_numpy() == pytest.approx(np.array(expected), abs=1e-12)
-    assert widget.systems().pareto.tolist() == [False, True, False]
-    assert (
-        repr(widget)
-        == "MqmEditor(3 systems, 6 categories; 3 changes of scheme wmt and weights freitag2021)"
-    )
-
-
 CHANGES = [
     ({}, {}),
     ({"Major": 10, "Minor": 0.25}, {"Style/Unnatural or awkward": "accuracy"}),
