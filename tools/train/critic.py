@@ -17,7 +17,7 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from anhelpers.data import read_lines
 from anhelpers.naturalness.critic import (
-    Shape,
+    _Shape,
     auc,
     critic_tokens,
     load_critic,
@@ -72,7 +72,7 @@ def train(args: argparse.Namespace) -> None:
     tokens, rows = [tokens[i] for i in kept], [rows[i] for i in kept]
     files = np.array([name for _, name, _ in rows])
     groups = np.array([group for *_, group in rows])
-    native, weight, shape = files == "", weights(files), Shape()
+    native, weight, shape = files == "", weights(files), _Shape()
     words = frequent_words(tokens, weight, args.words)
 
     def grams(text: list[str]) -> list[str]:
