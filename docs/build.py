@@ -10,7 +10,7 @@ from html import escape, unescape
 from pathlib import Path
 
 import anhelpers as an
-from anhelpers.notebooks import typeset
+from anhelpers.notebooks.export import _typeset
 
 from .reference import reference
 
@@ -52,7 +52,7 @@ def slug(heading: str) -> str:
 
 def read(path: Path) -> str:
     """A Markdown file as HTML, with anchors as on GitHub."""
-    made = typeset(path.read_text(encoding="utf-8"))
+    made = _typeset(path.read_text(encoding="utf-8"))
     named = r'<h\1 id="{}">\2</h\1>'
     return re.sub(
         r"<h(\d)[^>]*>(.*?)</h\1>",
