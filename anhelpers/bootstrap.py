@@ -203,15 +203,14 @@ def few_clusters(
         Their `effective` number.
 
     >>> few_clusters(3, "raters", most=4)
-    '3 to 4 raters are few: the intervals may be far too short or far too long.'
+    'only 3 to 4 raters: the intervals may be far too short or far too long.'
     """
     counting = n if counting is None else counting
     if not counting < FEWEST:
         return ""
-    much = "with so many ratings" if what == "raters" else "so long"
-    unequal = f", some {much} that all count like {counting:.2g}," if counting < n - 0.5 else ""
+    unequal = f" ({counting:.2g} effective)" if counting < n - 0.5 else ""
     some = f"{n} to {most} {what}" if most > n else f"{n} {what}"
-    return f"{some}{unequal} are few: the intervals may be far too short or far too long."
+    return f"only {some}{unequal}: the intervals may be far too short or far too long."
 
 
 def effective(sizes: ArrayLike) -> np.ndarray:
@@ -294,7 +293,8 @@ def score_intervals(
 
     With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
     is from θ - q s to θ - q' s, where q and q' are the upper and lower quantiles of (θ* - θ) / s*. With fewer than
-    FEWEST effective clusters each end is the farther one of that and of `student`, at most FARTHEST times the latter.
+    FEWEST effective clusters each end is the wider of this interval's and Student's t's, at most FARTHEST times the
+    latter (`student`).
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Candidate translations: sampled from a model of transformers, and their MBR utility.
 
 The candidates of Flamich et al. 2025 (Gemini 1.5 Flash, 1,024 per source of WMT24 en-de) cannot be sampled again: the
-model has changed, and the paper gives neither prompt nor temperature. Candidates of another model give another curve
-of the same kind.
+model has changed, and the paper gives neither prompt nor temperature. Candidates of a different model give a
+different curve of the same kind.
 """
 
 from __future__ import annotations
@@ -219,7 +219,10 @@ def _finished(path: Path, signature: str, srcs: Sequence[str]) -> list[dict]:
     except (ValueError, KeyError, TypeError):
         of, records = [("", "")], []
     if of != [(signature, src) for src in srcs[: len(of)]]:
-        raise DataError("holds candidates of other sources or options. Name another file.", path)
+        raise DataError(
+            "already contains candidates of other sources or options. Choose a different file.",
+            path,
+        )
     if len(whole) < len(data):
         os.truncate(path, len(whole))
     return records

@@ -75,7 +75,7 @@ class Estimate:
     def __post_init__(self) -> None:
         facts = {
             "low is above high": self.low > self.high,
-            "p is no probability": self.p < 0 or self.p > 1,
+            "p is not a probability": self.p < 0 or self.p > 1,
             "n is below 0": self.n < 0,
         }
         if wrong := [said for said, holds in facts.items() if holds]:

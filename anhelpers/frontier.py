@@ -286,7 +286,7 @@ def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ordered = segment if alone else segment[order]
     starts = np.searchsorted(ordered, np.arange(ordered.max(initial=0) + 2))
     if (empty := np.flatnonzero(np.diff(starts) == 0)).size:
-        raise DataError(f"segment {empty[0]} has no candidate ({empty.size} such).")
+        raise DataError(f"segment {empty[0]} has no candidate ({empty.size} in total).")
     return order, starts
 
 

@@ -133,7 +133,7 @@ class Metric:
 
 
 def check_language(trg_lang: str | None, known: str | None, name: str) -> None:
-    """Raise a DataError if texts are in another language than the only one of a metric."""
+    """Raise a DataError if texts are not in the only language of a metric."""
     if known and short_code(trg_lang or "und") not in ("und", short_code(known)):
         raise DataError(f"target language: got '{trg_lang}', expected {known}, as for {name}.")
 

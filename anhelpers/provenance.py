@@ -70,7 +70,7 @@ def made_by(*, installed: bool = False) -> str:
     Parameters
     ----------
     installed : bool
-        All installed libraries, for results of another process such as a notebook's kernel.
+        All installed libraries, for results of a different process such as a notebook's kernel.
 
     >>> made_by().startswith(f"anhelpers:{__version__}|")
     True

@@ -123,8 +123,8 @@ def _load_comet(
 
     Raises
     ------
-    MissingExtra without comet; UnknownName for a ranker or another class; DataError if the model cannot do without the
-    reference; AnhelpersError if it cannot be loaded.
+    MissingExtra without comet; UnknownName for a ranker or a different class; DataError if the model cannot do without
+    the reference; AnhelpersError if it cannot be loaded.
     """
     checks.one_of(dtype, _DTYPES, "dtype")
     named, revision, path, hparams = _checkpoint(name, revision)
@@ -246,7 +246,7 @@ def comet_metric(
 ) -> Metric:
     """Return COMET as a metric: a score per segment, about 0 to 1, higher is better.
 
-    Scores equal those of comet's `predict` in float32 to its own rounding (its batches of 8 and of 16 differ by 1e-7).
+    Scores match COMET's `predict` in float32 up to its own rounding error (about 1e-7 between batch sizes 8 and 16).
 
     Parameters
     ----------

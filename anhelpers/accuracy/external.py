@@ -155,7 +155,9 @@ def _joined(test: TestSet, scores: pd.DataFrame, label: str, place: Path) -> Giv
     values = np.full((len(test), len(systems)), np.nan)
     scores = scores[scores.system.isin(systems)].dropna(subset=["value"])
     if scores.empty:
-        raise DataError(f"no {label} score is of a translation of {test.name}.", place)
+        raise DataError(
+            f"none of the {label} scores belongs to a translation in {test.name}.", place
+        )
     mean = scores.groupby(["segment", "system"])["value"].mean()
     columns = [systems.index(system) for system in mean.index.get_level_values(1)]
     values[mean.index.get_level_values(0), columns] = mean
@@ -245,7 +247,9 @@ def _mqm(name: str, kind: str, place: str) -> Metric:
     path = find_file(place) if place.startswith("mqm/") and place in SETS else ratings_file(place)
     path = path or Path(place)
     if not path.is_file():
-        raise DataError("no file of MQM ratings, and no data set that has some.", path)
+        raise DataError(
+            "neither a file of MQM ratings nor the name of a data set with MQM ratings.", path
+        )
     ratings, scores = _scored(str(path), path.stat().st_mtime_ns)
 
     def score_systems(test: TestSet) -> Given:

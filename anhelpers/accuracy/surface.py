@@ -47,7 +47,7 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
 
     Returns
     -------
-    Metric; a segment's BLEU has effective order, a corpus' has not, and so the signatures differ.
+    Metric; segment-level BLEU uses the effective order and corpus-level BLEU does not, so their signatures differ.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def _functions(name: str, trg_lang: str) -> tuple[Callable, Callable, Callable[[
     if name == "ter":
         if trg_lang and not spaced(trg_lang):
             note_once(
-                f"TER counts words between spaces, and '{trg_lang}' has none: use chrf or bleu."
+                f"TER needs spaces between words, and '{trg_lang}' is written without them. Use chrf or bleu."
             )
         return _ter_scores, _ter_scores, _ter_counter
     return chrf.scores, chrf.scores, partial(chrf._counter, 2 * (name == "chrf++"))

@@ -283,7 +283,7 @@ def _decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
 
     Parameters
     ----------
-    table : feature, method, r, p, p_holm, as from `xmi.features`; a nan p is no test
+    table : feature, method, r, p, p_holm, as from `xmi.features`; a nan p is not a test
 
     Returns
     -------
@@ -310,7 +310,8 @@ def plot_decisions(
 ) -> alt.ConcatChart:
     """Features of each method by p-value across three thresholds, with a slider for α.
 
-    A mark left of Holm's staircase, with all marks above it also left, is significant by Holm.
+    A feature is significant under Holm's correction if its mark and all marks above it are to the left of the
+    staircase.
 
     Parameters
     ----------

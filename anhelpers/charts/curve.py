@@ -107,7 +107,7 @@ def _curve_layers(
 
 
 def _curve_notes(curve: OracleCurve | None, table: pd.DataFrame | None, plane: _Frame) -> list[str]:
-    """Notes on a curve outside the plane, and on systems above it that are no candidates."""
+    """Notes on a curve outside the plane, and on systems above it that are not candidates."""
     if curve is None:
         return []
     at = pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
@@ -323,7 +323,8 @@ def plot_callouts(
 ) -> alt.HConcatChart:
     """Oracle curve of each study with numbered places, and one sentence as translated there (AN Figure 1).
 
-    The sentence is the shortest with most translations in every panel. The places are β = 0, β = ∞
+    The sentence shown is the one with the most distinct translations (at most 3) in every panel; ties go to the
+    shortest. The places are β = 0, β = ∞
     and, where a third translation is ever chosen, a β between.
 
     Parameters

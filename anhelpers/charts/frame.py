@@ -176,7 +176,7 @@ class _Frame:
         return _framed(alt.layer(*layers), self.title, words, notes, size=self.size)
 
     def on(self, axis: str, column: str) -> Any:
-        """Channel "x" or "y" for another column."""
+        """Channel "x" or "y" for a different column."""
         other = self.channels[axis].copy()
         other.shorthand = f"{column}:Q"
         return other
@@ -343,7 +343,7 @@ def _systems_text(
 
 
 def number(value: float, digits: int) -> str:
-    """Number with a minus sign of its own width, and none before a zero.
+    """Format a number with a true minus sign (U+2212) and without a negative zero.
 
     >>> number(-2.04, 1), number(-0.01, 1)
     ('−2.0', '0.0')

@@ -87,12 +87,12 @@ def read_class_ratings(
     Parameters
     ----------
     sheet : _Sheet, optional
-        What was to be rated: ratings of another sheet are refused, and its unrated cells are missing.
+        What was to be rated: ratings of a different sheet are refused, and its unrated cells are missing.
 
     Raises
     ------
     DataError
-        With file and line: another sheet, an unknown candidate, a malformed cell, a missing column,
+        With file and line: a different sheet, an unknown candidate, a malformed cell, a missing column,
         or two different ratings of one rater for one cell.
     """
     if isinstance(paths, (str, PathLike)):
@@ -109,7 +109,7 @@ def read_class_ratings(
     if table.wrong.any():
         row = table[table.wrong].iloc[0]
         got = ", ".join(f"{name} {row[name]}" for name in COLUMNS[:6])
-        hint = "A wrong cell, another sheet, an unknown candidate, or a second rating."
+        hint = "A wrong cell, a different sheet, an unknown candidate, or a second rating."
         raise DataError(f"rating: got {got}. {hint}", row.path, row.line)
     return _pooled(table[list(COLUMNS)], [] if sheet is None else sheet.rows)
 
@@ -200,7 +200,7 @@ def agreement(
 ) -> Estimate:
     """Krippendorff's α of the raters, with a 95 % interval over resampled segments.
 
-    Each end is the farther one of the studentised bootstrap's and Student's: ratings take few values.
+    Each end is the wider of the studentised bootstrap's and Student's t's: ratings take few values.
 
     Parameters
     ----------

@@ -108,8 +108,9 @@ def _draw_sheet(
             chosen[i] = tuple(rng.permutation(rows).tolist())
             drawn.update(system for row in rows for system in _systems(cands, row))
     if not 0 < n_segments == len(chosen) or n_candidates < 1:
-        need = f"{n_segments} segments with {n_candidates} different candidates each"
-        raise DataError(f"rating sheet: got {len(chosen)} segments, expected {need}. Reduce them.")
+        got = f"only {len(chosen)} segments have {n_candidates} different candidates"
+        hint = "Reduce segments or candidates."
+        raise DataError(f"rating sheet: {got}, expected {n_segments}. {hint}")
     segments = tuple(sorted(chosen))
     srcs, glosses = (
         tuple(some[i] for i in segments) if some else () for some in (test.srcs, test.glosses)

@@ -17,7 +17,7 @@ COMMANDS = {
     "check": "report installed features and how to install others, or the origin of a result",
     "data": "list the data sets with their licence and place, or download some",
     "run": "execute notebooks and write an offline page of each",
-    "site": "one offline folder from the executed notebooks",
+    "site": "collect the executed notebooks into one offline folder",
     "sheet": "write the rating sheet of a class as one offline page",
     "score": "score system outputs: a row per system and metric, or per segment",
     "generate": "draw candidates: K samples per source from a model, resumable",
@@ -29,10 +29,10 @@ COMMANDS = {
 """Command → purpose, in the order of --help; the modules are loaded when needed."""
 
 _PLACES = {"command", "debug", "output", "out", "html", "mme", "jobs"}
-"""Options that are no parameters of a result."""
+"""Options that are not parameters of a result."""
 
 _STATUS = """exit status:
-  0 success; 1 a notebook failed; 2 wrong input; 70 a defect of anhelpers; 130 interrupted"""
+  0 success; 1 a notebook failed; 2 wrong input; 70 internal error (please report it); 130 interrupted"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return status
     except KeyboardInterrupt:
         if cache := sys.modules.get("anhelpers.scoring.cache"):
-            note(f"finished scores are kept in {cache.cache_file() or 'no file (cache off)'}")
+            off = "the cache is off; finished scores were not saved"
+            note(f"finished scores are cached in {file}" if (file := cache.cache_file()) else off)
         say(f"anhelpers {args.command}: interrupted")
         return 130
     except Exception as error:

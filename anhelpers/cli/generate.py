@@ -9,8 +9,8 @@ from ..progress import note, say
 
 EXAMPLE = "anhelpers generate --model MODEL -s src.en -n 64 -o candidates.jsonl"
 MORE = """\
-OUT gets an object per source with its distinct candidates, how often each was
-drawn (count) and its natural-log probability under the model (logprob).
+OUT contains one JSON object per source with its distinct candidates, how often
+each was drawn (count) and its natural-log probability under the model (logprob).
 `anhelpers curve OUT -s SRC -r REF` draws their oracle curve. The same command
 resumes a run that was stopped. The model's own generation settings are ignored.
 """
@@ -43,7 +43,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="applied before the method (default: 1)",
     )
     add("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
-    add("--max-tokens", type=int, default=512, metavar="N", help="limit of a sample (default: 512)")
+    add(
+        "--max-tokens",
+        type=int,
+        default=512,
+        metavar="N",
+        help="maximum number of tokens per sample (default: 512)",
+    )
     add("--lp", metavar="SRC-TRG", help="languages of multilingual models and prompts, e.g. en-de")
     add(
         "--template",

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
     shared._print_notes(scores.notes)
     if args.scheme is None:
         shared._print_notes(
-            [f"scheme {scheme} matches the categories best. Choose another by --scheme."]
+            [f"scheme {scheme} matches the categories best. Choose a different one with --scheme."]
         )
     if args.by == "system":
         table = system_table(scores, np.random.default_rng(args.seed))

@@ -39,8 +39,8 @@ _SHARED: dict[str, dict[str, object]] = {
         "nargs": "?",
         "const": True,
         "metavar": "FILE",
-        "help": "R: texts written in the target language, one per line, for lpp-distance and the "
-        "naturalness axis (without FILE: R of the data set or of its language)",
+        "help": "R: texts originally written in the target language (not translations), one per line, "
+        "for lpp-distance and the naturalness axis (without FILE: R of the data set or of its language)",
     },
     "--seed": {"type": int, "default": 0, "metavar": "N", "help": "random seed (default: 0)"},
     "--output": {"metavar": "FILE", "help": ".csv or .parquet (default: CSV on standard output)"},

@@ -60,10 +60,14 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--mine",
         nargs="+",
         metavar="[NAME=]FILE[:KIND]",
-        help="your systems, which are no candidates of the curve; KIND (LLM, MT, online, human) "
-        "selects their marker",
+        help="your systems, which are not used as candidates for the oracle curve; KIND (LLM, MT, "
+        "online, human) selects their marker",
     )
-    add("--docs", metavar="FILE", help="a line domain<TAB>document per segment of -s")
+    add(
+        "--docs",
+        metavar="FILE",
+        help="file with one line domain<TAB>document for each segment of -s",
+    )
     add(
         "-m",
         "--metrics",
@@ -121,7 +125,9 @@ def _read(request: _Request) -> _Compared:
             name for name in given.systems if name in test.systems and name not in given.copies
         ]
         if not names or not given.refs:
-            raise DataError("texts: expected -r REF, and by -t a system that is no copy of it.")
+            raise DataError(
+                "texts: expected a reference (-r) and at least one system (-t) that is not a copy of it."
+            )
         said = [i for i in range(len(test)) if any(test.systems[s][i].strip() for s in names)]
         test = test.subset(said) if len(said) < len(test) else test
         cands = from_systems(test, names)

@@ -46,7 +46,9 @@ class _Texts:
         if "refs" not in metric.needs:
             return self.whole
         if self.whole.systems and not self.compared.systems:
-            raise DataError(f"{metric.name}: every system is a copy of a reference. Give another.")
+            raise DataError(
+                f"{metric.name}: every system is a copy of a reference. Add a system that is not."
+            )
         return self.compared
 
 

@@ -15,7 +15,7 @@ EXAMPLE = "anhelpers site --built build --out build/site"
 def options(parser: argparse.ArgumentParser) -> None:
     """The folder of pages, and that of the site."""
     add = parser.add_argument
-    add("--built", default="build", metavar="DIR", help="where `anhelpers run` wrote")
+    add("--built", default="build", metavar="DIR", help="output folder of `anhelpers run`")
     add("--out", default="build/site", metavar="DIR", help="the site (default: build/site)")
 
 

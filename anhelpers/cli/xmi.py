@@ -80,7 +80,7 @@ def _from_files(request: _Request) -> Xmi:
         return xmi(mt.logprobs, lm.logprobs, tokens=(mt.tokens, lm.tokens), **_how(request, docs))
     texts = _lines(request.targets, len(mt)) or mt.texts or lm.texts
     if not texts:
-        raise DataError("--per-char: got no target text. Name it by -t TGT.")
+        raise DataError("--per-char: got no target text. Name it with -t TGT.")
     return per_character(mt.logprobs, lm.logprobs, characters(texts), **_how(request, docs))
 
 

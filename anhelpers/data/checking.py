@@ -21,16 +21,16 @@ _FEWEST = 3  # samples of 200 letters, from which texts may contradict the langu
 
 
 def check(test: TestSet) -> list[str]:
-    """Return warnings of what is unlikely in a test set, one sentence each.
+    """Return warnings about suspicious properties of a test set, one sentence each.
 
     A system whose lines fit the first reference better a few lines further up or down; texts in another language or
-    script than the pair's; systems with equal outputs; blank texts. Nothing of it changes a score.
+    script than the pair's; systems with equal outputs; blank texts. None of them changes a score.
     """
     return [*_shifted(test), *_languages(test), *_equal(test), *_blank(test)]
 
 
 def _shifted(test: TestSet) -> list[str]:
-    """Warn of systems whose lines are in another order than those of the first reference."""
+    """Warn of systems whose lines are not in the order of the first reference."""
     if test.reference is None or len(test) < 2 * _RUN:
         return []
     ref = list(map(_trigrams, test.refs[test.reference]))
@@ -74,11 +74,12 @@ def _misfit(hyps: Sequence[str], ref: Sequence[frozenset[str]]) -> str:
     known = int((~np.isnan(dice[0])).sum())
     chance = np.nanmean(dice[0][low]) <= _CHANCE * np.nanmean(dice[1:][:, low])
     if low.sum() > 0.9 * known and chance and length < 0.1 * known:
-        return "its lines fit no better than neighbouring ones"
+        return "its lines match the reference no better than neighbouring lines do"
     if length < _RUN:
         return ""
     where = "earlier" if lag < 0 else "later"
-    return f"from segment {start + 1}, {length} lines fit {abs(lag)} {where} better"
+    better = f"{length} lines match the reference better"
+    return f"from segment {start + 1} on, {better} when compared with the line {abs(lag)} {where}"
 
 
 def _dice(a: frozenset[str], b: frozenset[str]) -> float:
@@ -97,7 +98,7 @@ def _best_run(gain: np.ndarray) -> tuple[int, int]:
 
 
 def _languages(test: TestSet) -> list[str]:
-    """Warn of texts most of whose samples are in another language, and hardly any in the expected one."""
+    """Warn of texts most of whose samples are in a different language, and hardly any in the expected one."""
     source, target = _split_pair(test.lp)
     sides = {"the sources": (test.srcs, source)}
     sides |= {f"reference {name}": (texts, target) for name, texts in test.refs.items()}

@@ -148,7 +148,7 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
     Raises
     ------
     UnknownName : no such metric or language pair. DataError : with file and line, for a missing column, a segment
-        out of range or of another document, and a second score by the same rater.
+        out of range or of a different document, and a second score by the same rater.
     """
     table = read_table(path, _NUMBERS, optional=tuple(_NUMBERS))
     if "raw" in table:
@@ -178,7 +178,7 @@ def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd
 
 
 def _checked(table: pd.DataFrame, test: TestSet, path: str | PathLike) -> pd.DataFrame:
-    """The table; a DataError for a repeated row, or one of another test set."""
+    """The table; a DataError for a repeated row, or one of a different test set."""
     outside = ~table.segment.between(0, len(test) - 1)
     _refuse(outside, f"segment: expected 0 to {len(test) - 1}", path, table.segment)
     if "doc" in table:
@@ -211,7 +211,7 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
 
     Raises
     ------
-    UnknownName : no such language pair. DataError : other columns, an unknown metric, a second value.
+    UnknownName : no such language pair. DataError : wrong columns, an unknown metric, a second value.
     """
     _split_pair(lp)
     kinds: dict[str, Any] = {"pair": str, "system": str, "metric": str, "score": float}
@@ -248,7 +248,7 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
 
     Raises
     ------
-    UnknownName : no such metric. DataError : a document has another number of scores than of paragraphs.
+    UnknownName : no such metric. DataError : the numbers of scores and paragraphs of a document differ.
     """
     import pandas as pd
 

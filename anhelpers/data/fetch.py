@@ -21,7 +21,7 @@ from ..progress import progress
 CACHE, DATA = "ANHELPERS_CACHE", "ANHELPERS_DATA"
 """Environment variables: the folder of downloads, and a folder of data sets that the package may not bundle."""
 MIRROR, OFFLINE = "ANHELPERS_MIRROR", "ANHELPERS_OFFLINE"
-"""Environment variables: another server of the files, and "1" to forbid every connection."""
+"""Environment variables: a different server of the files, and "1" to forbid every connection."""
 GITHUB = "https://raw.githubusercontent.com"
 
 
@@ -100,7 +100,8 @@ def _download(rows: Iterable[_RemoteFile], what: str) -> None:
 
     Raises
     ------
-    DataError : a file is missing and ANHELPERS_OFFLINE is set. AnhelpersError : no network, or wrong bytes.
+    DataError : a file is missing and ANHELPERS_OFFLINE is set. AnhelpersError : no network
+        connection, or a checksum mismatch.
     """
     import pooch  # type: ignore[import-untyped]
 

@@ -41,7 +41,8 @@ def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:
 
     Raises
     ------
-    DataError : a missing or damaged file; a NUL or a byte that is not UTF-8, with its line; another number of lines.
+    DataError : a missing or damaged file; a NUL or a byte that is not UTF-8, with its line; an unexpected number
+        of lines.
     """
     lines = _split_lines(_decode(read_bytes(path), path))
     if n is not None and len(lines) != n:
@@ -150,7 +151,7 @@ def read_table(
     names : sequence of str, optional
         The names of the columns of a file without a header.
     keys : sequence of str
-        Columns that together differ in all rows.
+        Columns whose combination of values must be unique in each row.
 
     Returns
     -------
@@ -183,7 +184,8 @@ def read_table(
         numbers = pd.to_numeric(table[name].where(~blank, "nan"), errors="coerce")
         bad = blank | (numbers % 1 != 0) if kind is int else numbers.isna() & ~blank
         bad |= numbers.abs() >= (2**53 if kind is int else float("inf"))
-        _refuse(bad, f"{name}: expected {kind.__name__}", path, table[name])
+        said = "a whole number" if kind is int else "a finite number"
+        _refuse(bad, f"{name}: expected {said}", path, table[name])
         table[name] = table[name].where(~blank, "nan").astype(float).astype(kind)  # to the last bit
     if keys:
         _refuse(
@@ -209,7 +211,11 @@ def _split_rows(
                 yield line, cells
             line = reader.line_num + first
     except csv.Error as error:
-        raise DataError(f"malformed CSV ({error}). Double quotes in quotes.", path, line) from None
+        raise DataError(
+            f"malformed CSV ({error}). Inside a quoted cell, write each quotation mark twice.",
+            path,
+            line,
+        ) from None
 
 
 def _refuse(

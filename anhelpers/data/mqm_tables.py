@@ -25,7 +25,7 @@ from .io import _refuse, read_table
 from .ratings import Ratings, _category_key
 
 _DIMENSIONS = ("accuracy", "fluency", "ignored", "none")
-"""An ignored error still counts in the penalty; "none" is no error."""
+"""An ignored error still counts in the penalty; "none" is not an error."""
 
 
 @dataclass(frozen=True)

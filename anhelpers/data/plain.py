@@ -1,8 +1,8 @@
 """Read parallel files, whose line i belongs to segment i, and WMT's SGM (to 2020) and XML (since 2021).
 
-SGM is no XML, as its texts hold bare ``&`` and ``<``, so both are read by their tags: ``srcset``, ``refset``,
-``tstset`` with ``doc`` and ``seg``; ``doc`` with ``src``, ``ref``, ``hyp`` and ``seg``. No entity is expanded but XML's
-own five and numbered characters. Their texts are matched by document and segment.
+SGM is not XML, as its texts hold bare ``&`` and ``<``, so both are read by their tags: ``srcset``, ``refset``,
+``tstset`` with ``doc`` and ``seg``; ``doc`` with ``src``, ``ref``, ``hyp`` and ``seg``. Only XML's five
+predefined entities and numeric character references are expanded. Their texts are matched by document and segment.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def read_plain(
 
     Raises
     ------
-    DataError : a missing or malformed file, another number of lines, two files of one name.
+    DataError : a missing or malformed file, an unexpected number of lines, two files of one name.
     """
     path, name = Path(src), name or _stem_of(src)
     files = _ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
@@ -137,7 +137,7 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 
     Raises
     ------
-    DataError : another number of lines, or a name that is taken.
+    DataError : an unexpected number of lines, or a name that is taken.
     """
     keys, seen = [], dict.fromkeys(test.docs, 0)
     for doc in test.docs:

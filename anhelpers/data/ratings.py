@@ -155,7 +155,7 @@ def read_ratings(path: str | PathLike, *more: str | PathLike, texts: bool = Fals
 
     Raises
     ------
-    DataError : a missing column, a row of another length, an empty name, an unknown severity, or a rating of a
+    DataError : a missing column, a row of unexpected length, an empty name, an unknown severity, or a rating of a
         translation by a rater in two files; with file and line.
     """
     import pandas as pd

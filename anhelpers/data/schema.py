@@ -76,7 +76,7 @@ class TestSet:
 
     Raises
     ------
-    DataError : another number of texts, a text that is no string. UnknownName : a category.
+    DataError : an unexpected number of texts, a text that is not a string. UnknownName : a category.
     """
 
     __test__ = False  # not a test class of pytest
@@ -164,7 +164,10 @@ class TestSet:
 
     @property
     def copies(self) -> dict[str, str]:
-        """System -> the reference that it is: all texts are equal but for outer white space, or most, and the name."""
+        """Map each system that copies a reference to that reference.
+
+        All texts are equal up to outer white space, or most are and the names are equal.
+        """
         found: dict[str, str] = {}
         for system, hyps in self.systems.items():
             for ref, texts in self.refs.items():
@@ -175,7 +178,7 @@ class TestSet:
         return found
 
     def with_reference(self, name: str) -> TestSet:
-        """Return the same set with another default reference; UnknownName for an unknown one."""
+        """Return the same set with a different default reference; UnknownName for an unknown one."""
         checks.one_of(name, self.refs, "reference")
         return replace(self, refs={name: self.refs[name], **self.refs})
 
@@ -231,7 +234,8 @@ class CandidateSet:
 
     Raises
     ------
-    DataError : another number of texts, segments that descend or lack candidates, repeated ids, numbers out of range.
+    DataError : an unexpected number of texts, segments that descend or lack candidates, repeated ids, numbers out of
+        range.
     """
 
     segment: np.ndarray

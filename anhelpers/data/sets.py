@@ -107,12 +107,12 @@ def find_file(name: str) -> Path:
 def fetch_data(names: str | Iterable[str]) -> dict[str, Path]:
     """Download what is missing of some data sets, verify it, and return where each is.
 
-    The network is used unless ANHELPERS_OFFLINE is set; ANHELPERS_MIRROR names another server.
+    The network is used unless ANHELPERS_OFFLINE is set; ANHELPERS_MIRROR names a different server.
 
     Raises
     ------
     UnknownName : no such data set. DataError : not downloadable, or missing while offline.
-    AnhelpersError : no network, or wrong bytes.
+    AnhelpersError : no network connection, or a checksum mismatch.
     """
     names = [names] if isinstance(names, str) else list(names)
     for name in names:
@@ -159,7 +159,7 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     if one is None:
         return _load_path(Path(name), lp, reference)
     if not one.lp:
-        raise DataError(f"no test set but {one.note}.", name)
+        raise DataError(f"got {one.note}, expected the name of a test set.", name)
     checks.one_of(lp or one.lp, [one.lp], f"language pair of {name}")
     folder = find_file(str(name))
     return _read_wmt(folder, one.lp, year=int(one.year), reference=reference, name=str(name))

@@ -123,7 +123,7 @@ def read_score_pair(
 
     Raises
     ------
-    DataError : other ids, another number of sentences, or another text of a sentence.
+    DataError : mismatched ids, a different number of sentences, or a different text of a sentence.
     """
     ours, theirs = _read_token_scores(mt, unit), _read_token_scores(lm, unit)
     how, wrong = "paired by line", ""
@@ -142,7 +142,7 @@ def read_score_pair(
     elif "fairseq" not in (ours.layout, theirs.layout):  # whose texts are tokenized
         pairs = enumerate(zip(ours.texts or (), theirs.texts or (), strict=False), 1)
         odd = next((k for k, (a, b) in pairs if a != b), None)
-        wrong = wrong or (f"sentence {odd} has another text" if odd else "")
+        wrong = wrong or (f"sentence {odd} has a different text" if odd else "")
     if wrong:
         raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm)
     return ours, theirs, how
@@ -239,7 +239,11 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> _TokenSco
         if match := _FAIRSEQ.fullmatch(text):
             kind, key = match[1], int(match[2])
             if kind == "P" and key in found["P"]:
-                raise DataError(f"sentence {key} has two scores. Give one log.", path, line)
+                raise DataError(
+                    f"sentence {key} has two scores. Pass the output of a single fairseq run.",
+                    path,
+                    line,
+                )
             found[kind][key] = line, match[3]
     if not found["P"] or max(found["P"]) > 1_000_000 + 2 * len(found["P"]):
         raise DataError("no lines P-<id> with scores, or an id is malformed.", path)

@@ -419,7 +419,7 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
 
     Raises
     ------
-    DataError : the folder has another test set of this pair, or its layout cannot hold this one: a line end in a
+    DataError : the folder has a different test set of this pair, or its layout cannot hold this one: a line end in a
         text, white space in a name, "." or "-" in the name of a reference.
     """
     folder, lp = Path(folder), test.lp
@@ -427,7 +427,10 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
         stored = _read_mme(folder, lp)
         for kind in ("srcs", "refs", "systems", "docs", "domains", "categories"):
             if getattr(stored, kind) != getattr(test, kind):
-                raise DataError(f"has another {lp} (other {kind}). Write to a new folder.", folder)
+                raise DataError(
+                    f"already contains a different {lp} test set (different {kind}). Write to a new folder.",
+                    folder,
+                )
         return folder
     _check(_REFERENCE, test.refs, "reference")
     _check(_NAME, (*test.systems, *test.docs, *test.domains, *lp.split("-")), "name")
@@ -475,7 +478,7 @@ def write_mme_scores(
 
     Raises
     ------
-    UnknownName : no such language pair, system or level. DataError : another shape, an infinite score.
+    UnknownName : no such language pair, system or level. DataError : an unexpected shape, an infinite score.
     """
     checks.one_of(level, ("seg", "sys"), "level")
     files, values = _find_2024(Path(folder), lp), np.asarray(scores, dtype=np.float64)

@@ -54,7 +54,7 @@ def wasserstein(q: ArrayLike, r: ArrayLike, ground: ArrayLike) -> float:
 
     Raises
     ------
-    DataError for a ground of another shape, or with negative or infinite costs.
+    DataError for a ground of an unexpected shape, or with negative or infinite costs.
 
     References
     ----------
@@ -231,11 +231,11 @@ def mmd_squared(q: ArrayLike, r: ArrayLike, kernel: ArrayLike) -> float:
 
     Returns
     -------
-    float in the unit of the kernel; negative only if the matrix is no kernel.
+    float in the unit of the kernel; negative only if the matrix is not a kernel.
 
     Raises
     ------
-    DataError for a kernel of another shape, not finite or not symmetric.
+    DataError for a kernel of an unexpected shape, not finite or not symmetric.
 
     References
     ----------

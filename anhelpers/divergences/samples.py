@@ -50,7 +50,7 @@ def _against_chance(
 ) -> _Chance:
     """The interval of an estimated distance ≥ 0 that is biased upward, its p-value for q = r, and its mean there.
 
-    The bias is not subtracted from the upper end: it is the farther one of Student's t and of the plain resamples.
+    The bias is not subtracted from the upper end: it is the wider of Student's t's and the plain resamples'.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class Problem:
             raise DataError(f"distortion must have shape {shapes}, got {distortion.shape}.")
         _held_range("distortion", checks.finite("distortion", distortion, distortion.shape))
         if (silent := np.flatnonzero(joint.sum(1) == 0)).size:
-            raise DataError(f"source {silent[0]} has probability 0 ({silent.size} such).")
+            raise DataError(f"source {silent[0]} has probability 0 ({silent.size} in total).")
         for name, value in (("joint", joint), ("reference", reference), ("distortion", distortion)):
             object.__setattr__(self, name, value)
 

@@ -1,4 +1,4 @@
-"""Compressed length: instead of a system's own probabilities (AN eq. 15), and as a measure by itself."""
+"""Compressed length, as a substitute for a system's own probabilities (AN eq. 15) and as a metric in its own right."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def zip_metric(
     Parameters
     ----------
     trg_lang : str or None
-        Language of the texts; a DataError if the model knows another one only.
+        Language of the texts; a DataError if the model is for a different one only.
     eos : bool or None
         Whether the end of the text is scored; by default if the model has such a token.
 

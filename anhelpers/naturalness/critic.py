@@ -88,8 +88,9 @@ def ngrams(
 ) -> Iterator[tuple[str, range]]:
     """Each n-gram that a critic reads, and the indices of its tokens.
 
-    A word that is not kept becomes N if capitalised and x if not; a number becomes 0. A second pass yields those
-    n-grams that change where masked words show their outlines. Signs at the end of the text are skipped.
+    A word that is not kept becomes N if capitalised and x if not; a number becomes 0. A second pass yields the
+    n-grams that change if each masked word shows its outline: its mask, the number of `shape.lengths` that it exceeds
+    and, in lower case, its last letters. Signs at the end of the text are skipped.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def ngrams(
     forms = [(_START, _START), *masked, (_END, _END)]
     for grain in (0, 1):
         for k in range(1, shape.order + 1):
-            # a start or an end alone is no n-gram
+            # a start or an end alone is not an n-gram
             for i in range(len(forms) - k + 1) if k > 1 else range(1, len(forms) - 1):
                 coarse, gram = (" ".join(form[g] for form in forms[i : i + k]) for g in (0, grain))
                 if grain == 0 or coarse != gram:
@@ -115,7 +116,7 @@ def ngrams(
 
 
 def _masked(token: str, words: frozenset[str], shape: _Shape) -> tuple[str, str]:
-    """A token bare and with its outline."""
+    """A token as its mask, and as its outline (see `ngrams`)."""
     first = token[0]
     if first.isdigit():
         return "0", "0"
@@ -213,7 +214,7 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     Parameters
     ----------
     trg_lang : str or None
-        Language of the texts; a DataError if the critic knows another one.
+        Language of the texts; a DataError if the critic is for a different one.
     """
     check_language(trg_lang, critic.language, f"the critic {critic.name}")
 
@@ -463,7 +464,7 @@ def _load_combination(name: str | Path) -> _Combination:
 
     Raises
     ------
-    DataError : no such critic, no combination.json, or one fitted with another critic.
+    DataError : no such critic, no combination.json, or one fitted with a different critic.
     """
     critic, path = load_critic(name), _find_critic(name) / "combination.json"
     try:
@@ -490,7 +491,7 @@ def _combination_metric(combination: _Combination, lm: Any, trg_lang: str | None
     lm : LanguageModel
         The one with which the combination was fitted; a DataError for another.
     trg_lang : str or None
-        Language of the texts; a DataError if critic or model know another one.
+        Language of the texts; a DataError if critic or model are for a different one.
     """
     from .lm import lpp_metric
 

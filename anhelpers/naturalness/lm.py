@@ -55,8 +55,8 @@ class LanguageModel:
 
     Attributes
     ----------
-    prefilled : cache file in the folder of a bundled model, which is loaded when other scores are needed; a copy by
-        `dataclasses.replace` has none.
+    prefilled : score cache beside a bundled model; the model is loaded only for scores that are not in it. A copy made
+        with `dataclasses.replace` has none.
     """
 
     model: Any = field(repr=False)
@@ -516,7 +516,7 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     Parameters
     ----------
     trg_lang : str or None
-        Language of the texts; a DataError if the model knows another one only.
+        Language of the texts; a DataError if the model is for a different one only.
     """
     check_language(trg_lang, lm.language, lm.name)
 

@@ -42,7 +42,10 @@ class LppDistance:
 
     @property
     def distance(self) -> Estimate:
-        """D, with the |gap| of all gaps in the interval of the gap, so it covers at least as often."""
+        """The distance D = |gap|.
+
+        Its interval holds the absolute values of all gaps in the gap's interval, so its coverage is at least as high.
+        """
         low, high = self.gap.interval
         signed = f"signed gap {self.gap.value:+.3f}"
         signed += ", more probable than R" if self.gap.value < 0 else ""
@@ -200,7 +203,7 @@ def score_mono(metric: Metric, mono: Mono) -> tuple[Estimate, np.ndarray]:
 
     Raises
     ------
-    DataError : another kind of metric, or fewer than 2 texts with a score.
+    DataError : a different kind of metric, or fewer than 2 texts with a score.
     """
     if metric.score_segments is None or metric.needs:
         raise DataError(f"R: got {metric.name}, expected a metric that scores a text by itself.")

@@ -113,7 +113,7 @@ def system_kl(
         System -> (N,) summed natural-log probabilities of its outputs under itself; nan: none. The end of the text must
         be part of both sums, or of neither.
     lm : LanguageModel
-        A DataError if it knows another language only.
+        A DataError if it is for a different language only.
     eos : bool or None
         Whether the model's sum has the end of the text; by default if it has such a token.
 
@@ -123,7 +123,7 @@ def system_kl(
 
     Raises
     ------
-    UnknownName for a system; DataError for another number of log-probabilities, or positive ones.
+    UnknownName for a system; DataError for an unexpected number of log-probabilities, or positive ones.
 
     References
     ----------

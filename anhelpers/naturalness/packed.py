@@ -40,7 +40,7 @@ class _Tree(NamedTuple):
 
     Parameters
     ----------
-    tokens, depth, end : (nodes,) token, position, first node that is no descendant. A text's last token has no node.
+    tokens, depth, end : (nodes,) token, position, first node that is not a descendant. A text's last token has no node.
     after, targets : (edges,) node and the token predicted there; `after` ascends.
     paths : per text its edges, first to last.
     """

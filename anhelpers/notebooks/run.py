@@ -60,13 +60,15 @@ def run(
 
     Raises
     ------
-    UnknownName : no such notebook, or a parameter that no notebook has. DataError : a value of another type than the
-        parameter's default, or `out` is the folder of a notebook.
+    UnknownName : no such notebook, or a parameter that no notebook has. DataError : a value whose type is not that of
+        the parameter's default, or `out` is the folder of a notebook.
     """
     checks.whole("jobs", jobs)
     paths, out = notebook_paths(names), make_folder(out)
     if inside := [path for path in paths if path.parent.resolve() == out.resolve()]:
-        raise DataError("results would replace this notebook. Choose another folder.", inside[0])
+        raise DataError(
+            "results would replace this notebook. Choose a different folder.", inside[0]
+        )
     plan = _plan(paths, parameters or {})
     outcomes: dict[str, _Outcome] = {}
     share = str(max(1, (os.cpu_count() or 1) // min(jobs, len(plan))))
@@ -123,7 +125,8 @@ def _plan(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Path, dict[st
             kinds: Any = (int, float) if isinstance(own, float) else type(own)
             kinds = (str, type(None)) if isinstance(own, str) else kinds
             if own is not None and not isinstance(value, kinds):
-                raise DataError(f"parameter {name}: got {value!r:.60}, expected like {own!r}.")
+                kept = f"a value of the same type as {own!r}"
+                raise DataError(f"parameter {name}: got {value!r:.60}, expected {kept}.")
     return plan
 
 

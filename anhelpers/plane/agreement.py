@@ -182,9 +182,12 @@ def soft_pairwise_accuracy(
     *,
     n_swaps: int = _N_SWAPS,
 ) -> Estimate:
-    """Mean over pairs of systems of 1 − |p − p'|: people and metric separate systems equally surely.
+    """Mean of 1 − |p − p'| over pairs of systems.
 
-    p is that of a paired permutation test of people (p' of the metric) that the first system is better.
+    It measures whether human ratings and the metric separate systems with the same confidence.
+
+    p is the p-value of a paired permutation test, on human ratings, of whether the first system is better; p' is the
+    same on metric scores.
 
     Parameters
     ----------
@@ -293,7 +296,7 @@ def within_sources(
     rng: np.random.Generator,
     n_draws: int = 1000,
 ) -> Estimate:
-    """Average over sources Spearman's ρ of two scores over the candidates of a source.
+    """Compute Spearman's ρ between two scores over the candidates of each source, and average it over sources.
 
     Documents are resampled. A candidate with nan is left out, as is a source without variation of a score.
 

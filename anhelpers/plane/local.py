@@ -1,7 +1,7 @@
 """The paper's claim: accuracy and naturalness oppose each other near the frontier and agree far from it (AN §5.2).
 
-Systems selected near a falling line are anti-correlated whatever they are. Each row therefore also has what selection
-alone gives: the same selection among systems whose naturalness is permuted.
+Selecting systems near a line of negative slope produces a negative correlation by itself. Each row therefore also
+reports the correlation due to selection alone: the same selection among systems whose naturalness is permuted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RELIABLE = 0.75
 _ALL_WAYS = 7
 """Up to this many systems, p enumerates all permutations of naturalness, so that it depends on no seed."""
 _EDGE = 3
-"""Monte Carlo errors of p within which another seed may decide otherwise."""
+"""Monte Carlo errors of p within which a different seed may decide otherwise."""
 _CLAIMED = {"near": -1, "far": 1}
 
 
@@ -195,7 +195,7 @@ def _told(row: pd.Series) -> str:
     text += f" among {row.n_systems} systems"
     if np.isnan(row.selection_p):
         return text
-    edge = ", another seed may decide otherwise" if row.by_seed else ""
+    edge = ", a different seed may decide otherwise" if row.by_seed else ""
     alone = f"{row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
     return f"{text}; by selection alone {alone}{edge}"
 

@@ -115,7 +115,7 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     """Keep some references, and turn the others into systems of category human (AN Figure 2).
 
     A system that copies a kept reference is left out, since its score against itself is perfect. A reference that lacks
-    texts is no human point. Notes name both.
+    texts is not a human point. Notes name both.
 
     Parameters
     ----------
@@ -150,7 +150,10 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
 
 
 def without_sparse(test: TestSet, max_blank_share: float) -> TestSet:
-    """Leave out systems with a larger share of blank outputs; each that stays removes its blank segments for all."""
+    """Remove systems whose share of blank outputs exceeds the limit.
+
+    Segments that a remaining system leaves blank are later dropped for all systems.
+    """
     most = max_blank_share * len(test)
     sparse = [system for system, blank in test.blanks.items() if blank > most]
     notes = (

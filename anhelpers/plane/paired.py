@@ -120,7 +120,7 @@ def by_pair(tests: pd.DataFrame) -> pd.DataFrame:
 
 
 def undecided(tests: pd.DataFrame) -> str:
-    """Name tests that cannot be significant, and tests that another seed may decide otherwise; else "".
+    """Name tests that cannot be significant, and tests that a different seed may decide otherwise; else "".
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def undecided(tests: pd.DataFrame) -> str:
         for row in drawn[_close(*numbers)].itertuples()
     ]
     if close:
-        told.append(f"Another seed may decide otherwise, p ≈ {ALPHA}: {', '.join(close)}.")
+        told.append(f"A different seed may decide otherwise, p ≈ {ALPHA}: {', '.join(close)}.")
     return " ".join(told)
 
 

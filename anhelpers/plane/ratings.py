@@ -79,8 +79,8 @@ def rated_metrics(
 ) -> _RatedMetrics:
     """Score the rated translations of a test set by metrics.
 
-    A reference that a metric compares with is left out for all metrics. A system rated several times, as beside
-    others, has the mean of its ratings.
+    A reference that a metric compares with is left out for all metrics. If a system was rated more than once,
+    for example side by side with other systems, its ratings are averaged.
 
     Parameters
     ----------

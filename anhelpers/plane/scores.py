@@ -74,7 +74,7 @@ class Plane:
     name : str
         Of the data, e.g. "wmt24/en-de".
     systems, categories : (k,) tuples of str
-        Names, and their `data.fields.CATEGORIES`.
+        Names, and their `data.schema.CATEGORIES`.
     accuracy, naturalness : Axis
         The two axes.
     docs, domains : (N,) arrays

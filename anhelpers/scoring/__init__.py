@@ -1,7 +1,7 @@
-"""Texts to scores: tidy tables of a test set's scores, and the store that keeps slow scores on disk.
+"""Texts to scores: tidy tables of a test set's scores, and the cache that keeps slow scores on disk.
 
-`tables` turns systems into rows. A slow scorer goes through `memo.memo`, which scores equal inputs once, takes what is
-known from the score store (`store`) and commits what it computes; `upkeep` shows, prunes, exports and imports a store.
+`tables` turns systems into rows. A slow scorer calls `cache.cached`, which deduplicates its inputs, reuses cached
+scores and commits new ones.
 """
 
 import lazy_loader

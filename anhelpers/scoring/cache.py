@@ -93,8 +93,8 @@ def cached(
 
     Raises
     ------
-    DataError if `compute` returns another shape, if `batches` leaves inputs out, and if a named cache file cannot be
-    read or written. A default cache file that cannot be used is reported once, and scores are then not cached.
+    DataError if `compute` returns a different shape, if `batches` leaves inputs out, and if a named cache file cannot
+    be read or written. A default cache file that cannot be used is reported once, and scores are then not cached.
 
     >>> cached("length", ["a", "bc", "a"], lambda texts: [len(text) for text in texts]).ravel()
     array([1., 2., 1.])

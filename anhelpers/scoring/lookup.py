@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
     from ..naturalness.lpp import Mono
 
-LM, CORPUS, R, GIVEN = "language model", "whole corpus", "R", "scores given to systems"
+LM, CORPUS, R, GIVEN = "language model", "whole corpus", "R", "existing scores or ratings"
 
 # name as typed ([:MODEL] is optional, :MODEL is not) | inputs besides the text | maker | model on
 # the hub | meaning of the score
@@ -44,11 +44,11 @@ metricx24[:MODEL] | source, reference | accuracy.metricx:_named | google/metricx
 metricx24-qe[:MODEL] | source | accuracy.metricx:_named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
 metricx:MODEL | source, reference | accuracy.metricx:_named | | one of these four, by the model's name
 rated-accuracy[:SET] | source, ratings | data.human:_named | | ratings of the same texts
-mqm:FILE | scores given to systems | accuracy.external:_named | | penalty of all marked errors
-mqm-accuracy:FILE | scores given to systems | accuracy.external:_named | | penalty of errors of accuracy only
-esa:FILE | scores given to systems | accuracy.external:_named | | rating from 0 to 100, given with marked errors
-da:FILE | scores given to systems | accuracy.external:_named | | direct assessment
-stored:PLACE#METRIC | scores given to systems | accuracy.external:_named | | stored scores of another metric
+mqm:FILE | existing scores or ratings | accuracy.external:_named | | penalty of all marked errors
+mqm-accuracy:FILE | existing scores or ratings | accuracy.external:_named | | penalty of errors of accuracy only
+esa:FILE | existing scores or ratings | accuracy.external:_named | | rating from 0 to 100, given with marked errors
+da:FILE | existing scores or ratings | accuracy.external:_named | | direct assessment
+stored:PLACE#METRIC | existing scores or ratings | accuracy.external:_named | | stored scores of another metric
 """,  # noqa: E501
     "naturalness": """
 lpp | language model | naturalness.lm:_named_lpp | | log-perplexity in nats per token
@@ -66,7 +66,7 @@ yules_k | whole corpus | naturalness.lexical:_named | | Yule's K: higher if word
 shannon | whole corpus | naturalness.lexical:_named | | entropy of the word frequencies
 simpson | whole corpus | naturalness.lexical:_named | | probability that two random words differ
 rated-naturalness[:SET] | source, ratings | data.human:_named | | ratings of the same texts
-mqm-fluency:FILE | scores given to systems | accuracy.external:_named | | penalty of errors of fluency only
+mqm-fluency:FILE | existing scores or ratings | accuracy.external:_named | | penalty of errors of fluency only
 """,
 }
 BEHIND = {
@@ -181,9 +181,9 @@ def listed(axis: str) -> str:
     """The metrics of an axis by their inputs, for help texts.
 
     >>> listed("accuracy")[:27]
-    'by reference: chrf, chrf++,'
+    'from reference: chrf, chrf+'
     """
-    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in _grouped(axis).items())
+    typed = "; ".join(f"from {seen}: {', '.join(names)}" for seen, names in _grouped(axis).items())
     return "; ".join([typed, *(f"{one}: {what}" for one, what in BEHIND.items() if one in typed)])
 
 
@@ -229,7 +229,7 @@ def naturalness_metric(
 
     Raises
     ------
-    UnknownName; DataError : a missing language model or R, or another language.
+    UnknownName; DataError : a missing language model or R, or a different language.
 
     >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
     0.8

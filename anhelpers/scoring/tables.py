@@ -23,7 +23,7 @@ def scorable(test: TestSet, metric: Metric) -> np.ndarray:
 
     Raises
     ------
-    DataError : the metric is of another language, or no segment has what it needs.
+    DataError : the metric is for a different language, or no segment has what it needs.
     """
     check_language(test.trg_lang, metric.lang, metric.label)
     rows = np.ones(len(test), dtype=bool)

@@ -116,7 +116,7 @@ function render({ model, el }) {
     movePoint(point, judge.box, n, a);
     const means = scores(a, n).join(" · ");
     ui.readout.textContent = `${means} (means over ${choice.count} segments). ` +
-      (data.show ? `Of the ${shown.length} rows here, ${marked} differ from β\u00a0=\u00a00.` : "");
+      (data.show ? `Of the ${shown.length} rows here, ${marked} ${marked === 1 ? "differs" : "differ"} from β\u00a0=\u00a00.` : "");
     if (alone() && shown.length) paintOne(shown[0], b);
     laySlider(b, alone() && shown.length ? sayOne(shown[0]) : means);
     root.dataset.beta = b;

@@ -224,7 +224,7 @@ def _printed(segment: dict[str, Any]) -> str:
 
 
 def _least_known(critic: Critic, texts: Sequence[str]) -> float:
-    """A share of known words, in [0, 1], below which a text is probably in another language.
+    """A share of known words, in [0, 1], below which a text is probably in a different language.
 
     Parameters
     ----------

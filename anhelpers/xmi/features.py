@@ -142,7 +142,7 @@ def feature_correlations(
     A row per feature and method: feature, method ("pearson", "spearman"), r, se
     (√((1 − r²)/(n − 2))), p (two-sided, t with n − 2 degrees of freedom), threshold (alpha over the
     tests of the method), p_holm, uncorrected, bonferroni, holm : whether it is significant; n.
-    A constant feature has r and p nan and is no test.
+    A constant feature has r and p nan and is not a test.
 
     Raises
     ------

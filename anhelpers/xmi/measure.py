@@ -201,7 +201,7 @@ def per_character(
     """Bits that the source saves per character: all bits of the test set over all characters.
 
     It compares models with different tokenizers, each by the probability of its own segmentation.
-    It is another quantity than XMI per sentence, and weighs long sentences more.
+    It is a different quantity from XMI per sentence, and weighs long sentences more.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ and XMI are in bits per sentence, BLEU in points. Before citing them, note:
   Compare your scores, summed over all tokens, with ``count="all"``, or count them as the table does:
   ``xmi(..., count="published")``.
 - H_LM of English is of one model, which predicts as many tokens as the translation model of bg-en.
-  In the other 19 directions into English the translation model predicts another number, from 0.86
+  In the other 19 directions into English the translation model predicts a different number, from 0.86
   tokens per sentence fewer (fr-en) to 0.27 more (el-en): their XMI compares two segmentations. Out
   of English both models predict equally many (`token_gap`).
 - The 40 directions are not independent: English is in each, and a feature of the source has one

@@ -269,7 +269,7 @@ def test_outputs_of_a_document_stand_or_fall_together():
         stats.t.interval(0.95, 2, found.value, found.se), rel=1e-10
     )
     assert "(n = 6 in 3 documents; unbiased)" in str(found)
-    assert "3 documents are few" in str(found)
+    assert "only 3 documents" in str(found)
     alone = kl_from_logprobs(log_q, [-6.0] * 6, range(6))
     assert (alone.se, alone.n_docs) == (kl_from_logprobs(log_q, [-6.0] * 6).se, 0)
 

@@ -96,7 +96,7 @@ def test_one_rater_says_nothing_of_others():
     alone = bootstrap_means(of(units).matrix().values[:, 0], of(units).docs, rng(), 200).high[0]
     assert table.loc["s0", ["penalty_high", "penalty_high_same_raters"]].tolist() == [alone, alone]
     few, one = rater_notes(table.reset_index())
-    assert few.startswith("2 raters are few")
+    assert few.startswith("only 2 raters")
     assert "of s0;" in one
     thirds = of([(s, g, 0, g % 5) for s in range(2) for g in range(49)])  # 49 times 1 / 49 is not 1
     table = system_table(thirds, rng(), 200)

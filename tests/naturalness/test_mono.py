@@ -36,7 +36,7 @@ def test_r_stands_at_the_mean_of_its_texts_with_student_s_interval():
     assert (r.value, r.se, r.n, scores.tolist()) == (2.0, 1.0, 2, [1, 3])
     assert r.interval == pytest.approx((2 - t.ppf(0.975, 1), 2 + t.ppf(0.975, 1)))
     assert r.signature.startswith("length|v:1|R:")
-    assert "2 texts are few" in r.caution
+    assert "only 2 texts" in r.caution
     bounded = Metric(
         "length", "length", "letters", False, (), "", LENGTH.score_segments, bounds=(0.0, np.inf)
     )
