@@ -77,7 +77,7 @@ class UnknownName(AnhelpersError, LookupError):
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
         told = f"unknown {kind:.60} '{name!s:.40}'{nearest(name, known)}"
-        listed, room = ", ".join(known), 150 - len(told) - len(hint)
+        listed, room = ", ".join(known), 125 - len(told) - len(hint)
         if len(listed) > room:
             listed = f"{listed[: max(0, room - 3)].rpartition(', ')[0]}, …"
         super().__init__(f"{told}; known: {listed}. {hint}".rstrip())

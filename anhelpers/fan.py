@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from . import checks
 from ._numba import compiled
 from .errors import DataError
-from .frontier import held_betas, most_at, vertex_at
+from .frontier import _held_betas, most_at, vertex_at
 
 _MOST = 2**26  # pairs of candidates × K: up to 1 GiB of results
 # crossings nearer than this may be one: each β is rounded three times
@@ -116,7 +116,7 @@ def expected_curves(
     table, at, capped = _weight_table(sizes, ks, cap)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     better, worse, beta = _crossings(a, n, starts)
-    order = np.argsort(held_betas(beta), kind="stable")
+    order = np.argsort(_held_betas(beta), kind="stable")
     vertex, betas = _vertices(beta[order])
     # rows of the table, by rank
     first = np.repeat(at, sizes) + np.arange(len(a)) - np.repeat(starts[:-1], sizes)

@@ -480,10 +480,10 @@ def _edges_of(rows: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _betas(d_acc: np.ndarray, d_nat: np.ndarray) -> np.ndarray:
     """(E,) β at which one candidate replaces another, from the steps on both axes."""
     with np.errstate(over="ignore", under="ignore"):
-        return held_betas(-d_acc / d_nat)
+        return _held_betas(-d_acc / d_nat)
 
 
-def held_betas(beta: np.ndarray) -> np.ndarray:
+def _held_betas(beta: np.ndarray) -> np.ndarray:
     """(E,) the same β, all above 0 and finite."""
     if beta.size and not (beta.min() >= checks.LEAST_RANGE and beta.max() < np.inf):
         raise DataError("a β does not fit a float64. Change the unit of accuracy or naturalness.")

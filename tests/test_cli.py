@@ -115,6 +115,12 @@ def test_score_reproduces_the_official_bleu_and_chrf_of_wmt23(capsys):
     [
         ({"A.de": "nur eine Zeile\n"}, [], ["A.de"]),
         ({}, ["-m", "chfr"], ["chfr", "chrf"]),
+        ({"s.csv": "system,X\nA,1\n"}, ["-m", "stored:s.csv#Y"], ["'Y'; known: X."]),
+        (
+            {"s.csv": "value,text\ninf,A\n"},
+            ["-m", "stored:s.csv#chrf"],
+            ["expected a finite number, got inf"],
+        ),
         ({}, ["-o", "x.xlsx"], [".xlsx"]),
         ({}, ["-l", "en-qq"], ["qq"]),
         ({}, ["--exclude", "C"], ["'C'"]),
@@ -131,6 +137,7 @@ def test_bad_input_is_one_line_and_status_2(files, capsys, change, arguments, wo
     last = err.strip().splitlines()[-1]
     assert last.startswith("anhelpers score: ")
     assert all(word in last for word in words), last
+    assert len(last) <= 160
 
 
 def test_a_defect_has_status_70_and_an_interrupt_130(files, capsys, monkeypatch):
@@ -163,6 +170,11 @@ def test_curve_of_one_file(tmp_path, capsys, monkeypatch):
     assert table.naturalness.is_monotonic_increasing
     page = Path("build/mine.curve.html").read_text(encoding="utf-8")
     assert "Das Haus ist alt" in page
+    Path("none.jsonl").write_text('{"src": "No.", "candidates": ["Nein!"]}\n', "utf-8")
+    assert cli.main(["curve", "none.jsonl", "--naturalness", "critic"]) == 2
+    assert "needs a reference" in capsys.readouterr().err
+    assert cli.main(["score", "--data", "mine.jsonl", "-m", "chrf"]) == 2
+    assert "expected outputs of systems" in capsys.readouterr().err
     assert not re.search(r'(src|href)="https?://', page)
 
 
@@ -243,6 +255,7 @@ def test_xmi_of_two_files(files, capsys):
     assert (table.low <= table.value).all()
     assert set(table.direction) == {"en-de"}
     assert set(table.unit) == {"bits per sentence"}
+    assert table.signature.str.startswith("scores in bits; ").all()
     assert set(table.n) == {2}
 
 

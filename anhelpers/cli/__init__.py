@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -48,7 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(encoding="utf-8")  # a table is UTF-8 in any locale
     try:
         named = {k: v for k, v in vars(args).items() if k not in _PLACES}
-        with making({"command": args.command} | named), _cluster():
+        with making({"command": args.command} | named), _cluster(), warnings.catch_warnings():
+            warnings.showwarning = _warn
             status = _module(args.command).run(args) or 0
             sys.stdout.flush()
             return status
@@ -71,6 +73,14 @@ def _cluster() -> AbstractContextManager:
     from ..scoring.cluster import connect
 
     return connect(address)
+
+
+def _warn(message: Warning | str, category: type, path: str, line: int, *_: Any) -> None:
+    """Print a warning in one line, with its place in the code unless it is ours."""
+    from ..errors import AnhelpersWarning
+    from ..progress import say
+
+    say(f"{'' if issubclass(category, AnhelpersWarning) else f'{path}:{line}: '}warning: {message}")
 
 
 def _report(command: str, error: Exception) -> int:

@@ -33,10 +33,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, trace, write the vertices and the page."""
     from ..plane import oracle_study
+    from ..scoring import scorable
     from ..widgets.explorer import explore
 
     test, cands = _read(args.candidates, shared._Texts.of(args), args.k)
     accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
+    scorable(test, accuracy)  # missing references before a missing language
     model = shared.language_model(args.lm, test.trg_lang, [args.naturalness])
     naturalness = lookup.naturalness_metric(args.naturalness, test.trg_lang, model)
     study = oracle_study(test, cands, accuracy, naturalness)

@@ -72,16 +72,19 @@ def _how(request: _Request, docs: tuple[str, ...] | None) -> dict[str, Any]:
 
 def _from_files(request: _Request) -> Xmi:
     from ..data import read_score_pair
+    from ..data.token_scores import NATS
     from ..xmi import characters, per_character, xmi
 
     mt, lm, _ = read_score_pair(request.mt, request.lm, request.unit)
-    docs = _lines(request.docs, len(mt)) or mt.docs or lm.docs
+    how = _how(request, _lines(request.docs, len(mt)) or mt.docs or lm.docs)
+    how["unit"] = unit = mt.unit if mt.unit == lm.unit else "nats"
+    scores = mt.logprobs / NATS[unit], lm.logprobs / NATS[unit]
     if not request.per_char:
-        return xmi(mt.logprobs, lm.logprobs, tokens=(mt.tokens, lm.tokens), **_how(request, docs))
+        return xmi(*scores, tokens=(mt.tokens, lm.tokens), **how)
     texts = _lines(request.targets, len(mt)) or mt.texts or lm.texts
     if not texts:
         raise DataError("--per-char: got no target text. Name it with -t TGT.")
-    return per_character(mt.logprobs, lm.logprobs, characters(texts), **_how(request, docs))
+    return per_character(*scores, characters(texts), **how)
 
 
 def _from_models(request: _Request) -> Xmi:

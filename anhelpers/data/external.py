@@ -157,7 +157,7 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
     numbered = {"system", "segment"} <= set(table)
     if "value" not in table or not (numbered or "text" in table):
         raise DataError(
-            f"columns: got {', '.join(table):.80}, expected value, and text or system and segment.",
+            f"columns: got {', '.join(table):.50}, expected value, and text or system and segment.",
             path,
             1,
         )

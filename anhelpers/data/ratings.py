@@ -244,8 +244,8 @@ def _rows(path: str) -> pd.DataFrame:
     if (again := table.hash.duplicated()).any():
         last = table.loc[again.idxmax()]
         first_line = table.line[(table.hash == last.hash).idxmax()]
-        told = f"duplicate rows (first: line {last.line} = line {first_line}) are all counted."
-        warnings.warn(f"{path}: {again.sum()} {told}", AnhelpersWarning, stacklevel=3)
+        told = f"row{'s' * int(again.sum() > 1)} (first: line {last.line} = line {first_line}), all counted."
+        warnings.warn(f"{path}: {again.sum()} duplicate {told}", AnhelpersWarning, stacklevel=3)
     return table
 
 

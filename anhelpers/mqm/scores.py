@@ -151,10 +151,12 @@ class MqmScores:
         if rated.all():
             return ""
         n = rated.sum(0)
-        fewest = ", ".join(f"{self.systems[i]} on {n[i]}" for i in np.argsort(n, kind="stable")[:5])
+        fewest = ", ".join(
+            f"{self.systems[i]:.20} on {n[i]}" for i in np.argsort(n, kind="stable")[:2]
+        )
         return (
-            f"Systems were rated on different segments, of {len(rated)} in all: {fewest}{', …' * (len(n) > 5)}; "
-            f"{rated.all(1).sum()} for every system. MqmScores.shared() compares only these."
+            f"Systems were rated on different segments, of {len(rated)} in all: {fewest}{', …' * (len(n) > 2)}; "
+            f"{rated.all(1).sum()} for every system."
         )
 
     @property
@@ -170,9 +172,9 @@ class MqmScores:
         if self.severity is not None or not apart.any() or mean.min() == mean.max():
             return ""
         return (
-            f"In {apart.sum()} of {len(apart)} segments systems were rated by different raters, whose mean "
-            f"penalties range from {mean.min():.2f} ({self.raters[mean.idxmin()]}) to {mean.max():.2f} "
-            f"({self.raters[mean.idxmax()]}). adjust_raters() removes their severity."
+            f"In {apart.sum()} of {len(apart)} segments systems have different raters, whose mean penalties "
+            f"range from {mean.min():.2f} ({self.raters[mean.idxmin()]:.20}) to {mean.max():.2f} "
+            f"({self.raters[mean.idxmax()]:.20})."
         )
 
     def _severities(self) -> str:

@@ -42,7 +42,7 @@ def scorable(test: TestSet, metric: Metric) -> np.ndarray:
 def check_systems(test: TestSet) -> TestSet:
     """Return the test set; raise a DataError if it has no system outputs."""
     if not test.systems:
-        raise DataError(f"{test.name}: got no system outputs. Add some with --mine.")
+        raise DataError(f"{test.name}: expected outputs of systems, got none.")
     return test
 
 

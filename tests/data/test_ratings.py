@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anhelpers import cli
 from anhelpers.data import TestSet
 from anhelpers.data.ratings import _category_key, _Segment, join_ratings, rated_texts, read_ratings
 from anhelpers.errors import AnhelpersWarning, DataError, UnknownName
@@ -167,13 +168,17 @@ def test_a_damaged_file_is_refused_with_its_line(write, lines, line):
     assert (refused.value.path, refused.value.line) == (str(path), line)
 
 
-def test_duplicate_rows_count_with_one_warning(write):
+@pytest.mark.filterwarnings("default")
+def test_duplicate_rows_count_with_one_warning(write, capsys):
     rows = [ROW, ROW.replace("rater1", "rater2"), ROW, ROW]
     with pytest.warns(
         AnhelpersWarning, match=r"2 duplicate rows \(first: line 4 = line 2\)"
     ) as told:
         assert len(read_ratings(write(TED, *rows))) == 4
     assert len(told) == 1
+    path = str(write(TED, ROW, ROW))
+    cli.main(["mqm", path])
+    assert f"warning: {path}: 1 duplicate row (first" in capsys.readouterr().err
 
 
 def test_several_files_are_read_as_one(write):

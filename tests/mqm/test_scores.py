@@ -317,6 +317,7 @@ def test_only_shared_segments_are_compared(read):
     )
     assert "B on 1" in scores.coverage
     assert "1 for every system" in scores.coverage
+    assert len(scores.coverage) <= 150
     few = scores.shared()
     assert (few.segments, few.docs, few.by().penalty.tolist()) == (("1",), ("n",), [1, 5])
     assert few.signature == f"{scores.signature}|segments:shared"

@@ -476,7 +476,7 @@ def test_raters_who_agree_about_accuracy_alone_are_seen_so(rated_file):
     assert (table.n_systems == 5).all()
 
 
-@pytest.mark.filterwarnings("ignore:.*duplicate rows")
+@pytest.mark.filterwarnings("ignore:.*duplicate row")
 @pytest.mark.verifies("One rater as a metric", by="hand")
 def test_two_raters_are_held_against_each_other(tmp_path):
     points = {"r1": (0, 1, 2, 6), "r2": (2, 0, 1, 5)}
