@@ -33,17 +33,13 @@ _COLUMNS = (*_KINDS, "logprob")
 _MOST = 2**53  # whole numbers that float64 holds exactly
 
 
-def from_systems(
-    test: TestSet, systems: Sequence[str] | None = None, *, distinct: bool = False
-) -> CandidateSet:
+def from_systems(test: TestSet, systems: Sequence[str] | None = None) -> CandidateSet:
     """Return the outputs of systems as candidates, tagged by system, without blank outputs.
 
     Parameters
     ----------
     systems : sequence of str, optional
         Those to take, in this order; by default all but copies of references.
-    distinct : bool
-        Merge equal texts of a source, with tags such as "Claude-3.5 | GPT-4".
     """
     copies = test.copies
     names = [name for name in test.systems if name not in copies] if systems is None else systems
@@ -59,8 +55,7 @@ def from_systems(
     notes = [f"{blank} blank hypotheses are left out."] if blank else []
     segment_ids = np.array(segment, dtype=np.int64)
     cands = CandidateSet(segment_ids, candidates, tags, notes=tuple(notes))
-    cands = cands.require(len(test), test.name)
-    return cands.deduplicated() if distinct else cands
+    return cands.require(len(test), test.name)
 
 
 def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> CandidateSet:

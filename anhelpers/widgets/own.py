@@ -44,7 +44,6 @@ def own_translation(
     test: TestSet | OracleStudy,
     cands: CandidateSet | None = None,
     *,
-    critic: Critic | str | None = None,
     segments: Sequence[int] | None = None,
     beta: float = 3.0,
     title: str = "",
@@ -57,8 +56,6 @@ def own_translation(
         Sources and references; of several references the best fitting one counts.
     cands : CandidateSet, optional
         The oracle's choice, by default the study's.
-    critic : Critic or str, optional
-        Of the target language; by default the bundled one.
     segments : sequence of int, optional
         Sources to choose from; by default all with a reference.
     beta : float
@@ -69,7 +66,7 @@ def own_translation(
     if not isinstance(cands, CandidateSet):
         raise DataError(f"cands: got {type(cands).__name__}, expected a CandidateSet.")
     cands.require(len(test), test.name)
-    critic = critic if isinstance(critic, Critic) else load_critic(critic or test.trg_lang)
+    critic = load_critic(test.trg_lang)
     shown = np.flatnonzero(test.referenced).tolist() if segments is None else list(segments)
     if wrong := [i for i in shown if not (0 <= i < len(test) and test.referenced[i])] or not shown:
         raise DataError(f"segments: got {wrong}, expected sources that have a reference.")

@@ -71,7 +71,6 @@ def test_what_cannot_be_shown_is_refused(sets):
     some = replace(test, refs={"r": ("", *test.refs[test.reference][1:])})
     for wrong, options in (
         (replace(test, lp="de-fr"), {}),
-        (test, {"critic": "de"}),
         (replace(test, refs={}), {}),
         (some, {"segments": [0]}),
         (test, {"segments": []}),
