@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import __version__
+from ._pandas import pd
 from .metrics import LPP_DISTANCE
 from .plane.scores import Plane
 from .plane.table import cell_text, decimals, readable
 from .provenance import MADE, from_template, in_page, made_by, write_made
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .estimate import Estimate
     from .frontier import OracleCurve
 
@@ -143,8 +142,6 @@ def write_report(
 
 def _stacked(results: Sequence[PlaneResult]) -> dict[str, pd.DataFrame]:
     """Each table over all metrics, with the accuracy metric in its first column."""
-    import pandas as pd
-
     found = {}
     for name in _TABLES:
         parts = [

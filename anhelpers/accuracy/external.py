@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..data.external import (
     POINTS,
     Family,
@@ -32,9 +32,6 @@ from ..data.wmt import is_mme, mme_scores, read_mme_scores
 from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MQM = {"mqm": "penalty", "mqm-accuracy": "accuracy", "mqm-fluency": "fluency"}
 
@@ -255,8 +252,6 @@ def _mqm(name: str, kind: str, place: str) -> Metric:
     ratings, scores = _scored(str(path), path.stat().st_mtime_ns)
 
     def score_systems(test: TestSet) -> Given:
-        import pandas as pd
-
         join, matrix = join_ratings(test, ratings), scores.matrix(_MQM[kind]).values
         names = [join.names.get(system) for system in scores.systems]
         same = join.same & (join.rows >= 0)[:, None] & [name is not None for name in names]

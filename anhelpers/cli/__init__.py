@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         named = {k: v for k, v in vars(args).items() if k not in _PLACES}
         with making({"command": args.command} | named), _cluster(), warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = _warn  # type: ignore[assignment]
             status = _module(args.command).run(args) or 0
             sys.stdout.flush()
             return status

@@ -11,13 +11,12 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from .. import checks
+from .._pandas import pd
 from ..errors import DataError
 from ..progress import note, say
 from ..scoring import lookup
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..data import TestSet
     from ..naturalness.lm import LanguageModel
     from ..naturalness.lpp import Mono

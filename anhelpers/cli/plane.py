@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE
 from ..scoring import lookup
 from . import options as shared
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..data import CandidateSet, TestSet
     from ..frontier import OracleCurve
     from ..metrics import Metric
@@ -191,8 +190,6 @@ def _result(
     request: _Request, plane: Plane, study: OracleStudy | None, before: PlaneResult | None
 ) -> PlaneResult:
     """Tables, tests and verdict by one accuracy metric; p-values of naturalness are those of `before`."""
-    import pandas as pd
-
     from .. import plane as planes
     from ..report import PlaneResult
 

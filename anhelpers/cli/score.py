@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._pandas import pd
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE
 from ..scoring import lookup
 from . import options as shared
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..data import TestSet
     from ..metrics import Metric
 
@@ -105,8 +104,6 @@ def _read(request: _Request) -> _Texts:
 
 def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     """A row per system and metric, or per segment."""
-    import pandas as pd
-
     from ..naturalness.lpp import system_distances
     from ..scoring import segment_rows, system_rows
 

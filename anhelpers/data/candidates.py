@@ -14,18 +14,16 @@ import math
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..errors import DataError, need
 from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
 from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
 _KINDS = {"segment": int, "text": str, "tag": str, "id": str, "src": str, "count": int}
@@ -140,8 +138,6 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
     columns |= {"count": cands.multiplicity.tolist(), "logprob": cands.logprob.tolist()}
     if _suffix_of(path) in PARQUET:
         need("pyarrow", "writing parquet")
-        import pandas as pd
-
         return write_atomic(path, pd.DataFrame(columns).to_parquet(index=False))
     lines = []
     for values in zip(*columns.values(), strict=True):
@@ -167,8 +163,6 @@ def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) 
 def _read_parquet(path: str | PathLike) -> pd.DataFrame:
     """Read a table from a parquet file, compressed or not."""
     need("pyarrow", "reading parquet")
-    import pandas as pd
-
     data = io.BytesIO(read_bytes(path))
     try:
         return pd.read_parquet(data)

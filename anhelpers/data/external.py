@@ -10,19 +10,17 @@ import re
 from collections import defaultdict
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..errors import DataError
 from .io import _read_jsonl, _refuse, _stem_of, _value_of, read_table
 from .languages import _split_pair, known_code, short_code
 from .schema import TestSet
 from .wmt import _pair_2025
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Family(NamedTuple):
@@ -64,8 +62,6 @@ def _find_segments(test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
     scores : DataFrame
         text, value, and any of system, src, doc: those that the test set has as well must be equal.
     """
-    import pandas as pd
-
     srcs = [*map(_plain, test.srcs)]
     own = pd.DataFrame(
         [
@@ -250,8 +246,6 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
     ------
     UnknownName : no such metric. DataError : the numbers of scores and paragraphs of a document differ.
     """
-    import pandas as pd
-
     at: dict[str, list[int]] = {}
     for segment, doc in enumerate(test.docs):
         at.setdefault(doc, []).append(segment)

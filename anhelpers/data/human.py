@@ -14,11 +14,12 @@ from functools import lru_cache
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..errors import DataError
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
@@ -36,9 +37,6 @@ from .sets import (
     teaching_set,
     whereabouts,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KINDS = {"esa": 12, "da": 11}
 """How outputs were rated -> cells of a row of an export."""
@@ -79,8 +77,6 @@ def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataF
     ------
     DataError : with file and line, for a malformed row, points outside 0 to 100, and lines of other documents.
     """
-    import pandas as pd
-
     if not is_export(paths[0]):
         return pd.concat([read_scores(path, test) for path in paths])
     named = test.name in SETS and whereabouts(test.name) is not None

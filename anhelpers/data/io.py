@@ -15,13 +15,11 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._pandas import pd
 from ..errors import DataError, nearest
 from ..progress import say
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _PACKINGS = (".gz", ".xz", ".zst")
@@ -162,8 +160,6 @@ def read_table(
     DataError : with file and line, for a missing or repeated column, a row with too few or too many cells, a number
         that is malformed or infinite, and repeated keys.
     """
-    import pandas as pd
-
     text = _decode(read_bytes(path), path).replace("\r\n", "\n").replace("\r", " ")
     tabs = _suffix_of(path) == ".tsv" or "\t" in text.partition("\n")[0]
     rows = [*_split_rows(io.StringIO(text), "\t" if tabs else ",", path, quoted=quoted)]

@@ -17,18 +17,16 @@ from itertools import chain
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..errors import AnhelpersWarning, DataError
 from ..progress import note
 from .io import _decode, _refuse, _split_rows, read_bytes
 from .schema import TestSet
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
 """Severities from harmless to grave; Critical occurs in files of 2024 only."""
@@ -123,8 +121,6 @@ class Ratings:
 
     def frame(self) -> pd.DataFrame:
         """file, line, system, segment, doc, rater, category, severity: a row per rating, in names."""
-        import pandas as pd
-
         columns: dict[str, tuple[Iterable[str], np.ndarray]] = {
             "file": (self.paths, self.file),
             "system": (self.systems, self.system),
@@ -158,8 +154,6 @@ def read_ratings(path: str | PathLike, *more: str | PathLike, texts: bool = Fals
     DataError : a missing column, a row of unexpected length, an empty name, an unknown severity, or a rating of a
         translation by a rater in two files; with file and line.
     """
-    import pandas as pd
-
     paths = tuple(map(str, (path, *more)))
     rows = pd.concat([_rows(one).assign(file=i) for i, one in enumerate(paths)], ignore_index=True)
     first = rows.groupby([*_NAMES[:5]]).file.transform("first")
@@ -207,8 +201,6 @@ def _texts(rows: pd.DataFrame, segments: list[_Segment]) -> tuple[dict, dict, tu
 
 def _rows(path: str) -> pd.DataFrame:
     """A row per rating: line, the columns of `_NAMES` in clean spelling, source and target with their marks."""
-    import pandas as pd
-
     lines = _lines(path)
     first, second = next(lines, ""), next(lines, "")
     delimiter = "\t" if "\t" in first else max(",;", key=first.count)

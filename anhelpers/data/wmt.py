@@ -30,12 +30,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from .._pandas import pd
 from ..errors import DataError
 from .fetch import bundled
 from .io import (
@@ -51,9 +52,6 @@ from .io import (
 from .languages import _split_pair
 from .plain import _is_canary, _ParallelFiles, _read_parallel
 from .schema import CATEGORIES, NO_TRANSLATION, TestSet
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TABLES = {
     "wmt24": "wmt24_systems.csv",

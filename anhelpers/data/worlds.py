@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._pandas import pd
 from ..errors import DataError
 from ..exact import Problem
 from .fetch import bundled
 from .io import _refuse, read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)

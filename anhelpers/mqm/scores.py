@@ -11,20 +11,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import __version__, checks
+from .._pandas import pd
 from ..data.mqm_tables import Scheme, Weights, load_scheme, load_weights
 from ..data.mqm_tables import choose_scheme as choose_scheme
 from ..data.ratings import Ratings
 from ..data.ratings import base_system as base_system
 from ..errors import DataError
 from ..progress import note
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KINDS = ("penalty", "accuracy", "fluency")
 """The penalty counts every error that has a weight; accuracy and fluency count those of their own categories."""
@@ -209,8 +207,6 @@ class MqmScores:
 
     def _units(self) -> pd.DataFrame:
         """A row per unit: the positions of its names, and its scores."""
-        import pandas as pd
-
         codes = {"system": self.system, "segment": self.segment, "rater": self.rater}
         codes |= {
             "doc": _places(self.docs)[self.segment],

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..bootstrap import bootstrap_means, clusters_of, few_clusters, student
 from ..errors import DataError
 from .scores import KINDS, MqmScores
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # of the fit of severities: rounds, and the largest change of a severity at which it ends
 _MOST_ROUNDS, _CLOSE = 5000, 1e-8

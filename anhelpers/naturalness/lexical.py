@@ -11,20 +11,18 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import __version__, checks
 from .._numba import compiled
+from .._pandas import pd
 from ..bootstrap import clusters_of, effective, student
 from ..data.languages import short_code, spaced
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Asked, Metric
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WINDOW = 100
 """Tokens of MATTR's window: lexicalrichness' default. Covington and McFall 2010 take 500 for long texts."""
@@ -322,8 +320,6 @@ def lexical_table(test: TestSet, measures: Sequence[str] = tuple(MEASURES)) -> p
     DataFrame: system, measure, value, se, low, high (95 %, Student's t in `bootstrap.effective` documents by their
     words), n_tokens, n_types, n_docs, unit, direction, signature.
     """
-    import pandas as pd
-
     clusters, rows = clusters_of(test.docs).tolist(), []
     for system, hyps in test.systems.items():
         docs: dict[Hashable, list[str]] = {}

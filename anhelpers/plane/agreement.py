@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from itertools import combinations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from .._pandas import pd
 from ..bootstrap import (
     Resamples,
     bootstrap_means,
@@ -34,9 +34,6 @@ from ..stats import pearson, spearman
 from .local import correlation_gap, correlations
 from .ratings import _nan_mean, _RatedMetrics
 from .scores import Plane, mean_axis
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WITHIN, BETWEEN = "within sources", "between systems"
 _POOLED, _MIXED = "within sources, pooled", "all translations"
@@ -358,8 +355,6 @@ def metric_bias(
     95 %, documents resampled and systems fixed; chance_accuracy_low … chance_fluency_high : middle 95 % of random
     metrics; n, left_out (sources), n_systems, n_docs, n_effective.
     """
-    import pandas as pd
-
     scores, docs = rated.scores, np.asarray(rated.docs)
     human = scores["accuracy"], scores["fluency"]
     people = {"human accuracy": human[0], "human fluency": human[1]}
@@ -399,8 +394,6 @@ def _within(
     human: _Human, known: Mapping[str, np.ndarray], docs: np.ndarray, draws: _Draws, kind: str
 ) -> pd.DataFrame:
     """Rows of one statistic, the mean over sources."""
-    import pandas as pd
-
     every = [_agreements(human, score, kind) for score in known.values()]
     columns = np.stack([np.column_stack([v, v[:, 0] - v[:, 1]]) for v in every], axis=1)
     ends = _column_means(columns.reshape(len(docs), -1), docs, draws).reshape(len(known), 3, 3)
@@ -453,8 +446,6 @@ def _between(
     human: _Human, known: Mapping[str, np.ndarray], docs: np.ndarray, draws: _Draws
 ) -> list[pd.DataFrame]:
     """Rows of Pearson's r over systems, and of soft pairwise accuracy."""
-    import pandas as pd
-
     rows, systems = _shared_sources(human)
     at, every, draw = np.ix_(rows, systems), [range(int(systems.sum()))], draws[0].spawn(1)[0]
 
@@ -539,8 +530,6 @@ def mixture_arc(rated: _RatedMetrics, n: int = 41) -> pd.DataFrame:
     -------
     DataFrame with level, statistic ("pearson"), share, with_accuracy, with_fluency.
     """
-    import pandas as pd
-
     scores = rated.scores
     human = scores["accuracy"], scores["fluency"]
     at = np.ix_(*_shared_sources(human))
@@ -591,8 +580,6 @@ def accuracy_levels(
     DataFrame with level; r, r_low, r_high : documents resampled, systems fixed; n and of : number and kind of points;
     n_docs, n_effective.
     """
-    import pandas as pd
-
     scores, docs = rated.scores, np.asarray(rated.docs)
     a, f = scores["accuracy"], scores["fluency"]
     rows = _source_levels(a, f, docs, (rng, n_draws))
@@ -683,8 +670,6 @@ def rater_bias(
     DataFrame with the columns of `metric_bias` but chance, of kind "rater": rows for all errors, accuracy and fluency,
     by "pearson" and "kendall". Empty if no source has two raters.
     """
-    import pandas as pd
-
     kept = [j for j, s in enumerate(scores.systems) if systems is None or s in systems]
     given = {kind: _by_rater(scores, i)[:, :, kept] for i, kind in enumerate(MARKS)}
     docs, rows = np.array(scores.docs, dtype=object), []

@@ -9,18 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._pandas import pd
 from ..bootstrap import Score, cluster_sums, score_intervals
 from ..errors import DataError
 from ..frontier import OracleCurve, hulls, line_distances
 from ..stats import p_value, pearson, spearman
 from .scores import Plane
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FEWEST = 4
 """Systems in the smallest window: any three points correlate strongly."""
@@ -81,8 +78,6 @@ def local_correlation(
     selection_p : two-sided p of r under selection alone; n_shuffles, all_ways : number of permutations, and whether
     these are all (up to 7 systems); n, n_docs. Without variation on an axis, r and p are nan.
     """
-    import pandas as pd
-
     plane = plane.only(plane.distinct())
     k = len(plane.systems)
     if k < FEWEST:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..data.human import RATED
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
@@ -21,8 +22,6 @@ from .systems import plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..naturalness.lm import LanguageModel
 
 
@@ -89,8 +88,6 @@ class OracleStudy:
 
     def candidates(self) -> pd.DataFrame:
         """Return a row per candidate: segment, doc, domain, tag, accuracy, naturalness, text."""
-        import pandas as pd
-
         where, cands = self.cands.segment, self.cands
         docs, domains = np.array(self.test.docs)[where], np.array(self.test.domains)[where]
         columns = {"segment": where, "doc": docs, "domain": domains, "tag": cands.tags}
@@ -99,8 +96,6 @@ class OracleStudy:
 
     def vertices(self) -> pd.DataFrame:
         """Return a row per vertex: beta (from which it is optimal), both scores, n, signatures, candidates."""
-        import pandas as pd
-
         curve, (accuracy, naturalness) = self.curve, self.metrics
         columns = {"beta": curve.beta, "accuracy": curve.accuracy, "naturalness": curve.naturalness}
         return pd.DataFrame(columns).assign(

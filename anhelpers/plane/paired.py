@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..bootstrap import BLOCK, cluster_sums
 from ..errors import DataError
 from ..stats import holm
 from .scores import AXES, Axis, Plane
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 ALPHA = 0.05
 _BEYOND = 10
@@ -66,8 +62,6 @@ def paired_tests(
     ----------
     Riezler and Maxwell 2005; Phipson and Smyth 2010. sacreBLEU's paired approximate randomisation swaps segments.
     """
-    import pandas as pd
-
     if not (plane.there.all(0) | ~plane.there.any(0)).all():
         raise DataError("plane: got segments without all scores. Use plane.shared().")
     pairs, families = _pairs(plane, against)

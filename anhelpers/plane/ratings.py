@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..data.ratings import Join
 from ..data.schema import TestSet
 from ..metrics import Metric
@@ -18,9 +18,6 @@ from .local import correlations
 from .scores import Axis, Plane, _stored_axis, mean_axis
 from .systems import metric_axis, plane_of
 from .table import systems_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,8 +141,6 @@ def fluency_rows(
     DataFrame with metric, the columns of `systems_table` with accuracy named score and naturalness named fluency, and
     pearson, pearson_low, pearson_high : documents resampled.
     """
-    import pandas as pd
-
     frames = []
     for metric, plane in planes.items():
         table = systems_table(plane, rng, n_draws)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import checks
+from .._pandas import pd
 from ..bootstrap import (
     FEWEST,
     Resamples,
@@ -25,9 +26,6 @@ from ..metrics import LPP_DISTANCE, Metric
 from ..naturalness.lpp import LppDistance, Mono, lpp_gaps, score_mono
 from ..stats import pearson
 from .scores import AXES, Plane
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ENDS = ("", "_low", "_high")
 _NAMES = {
@@ -76,8 +74,6 @@ def systems_table(
     accuracy_gap, naturalness_gap, each with _low and _high, and above_curve; _title, _level and _signature of each
     axis. A stored axis has no draws, so what needs them is nan.
     """
-    import pandas as pd
-
     scores = plane.scores()
     low, high, errors, draws, resampled = _resampled(plane, rng, n_draws)
     columns: dict[str, object] = {"system": plane.systems, "category": plane.categories}
@@ -178,8 +174,6 @@ def sliced_table(
     by : str
         "domain" or "length" (thirds of the sources). A stored axis and unknown sources are a DataError.
     """
-    import pandas as pd
-
     frames = [(name, systems_table(part, rng, n_draws)) for name, part in _slices(plane, by)]
     for name, table in frames:
         table.insert(0, "slice", name)
@@ -341,8 +335,6 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
     Any other table: 4 significant digits, 2 of a p-value.
     """
-    import pandas as pd
-
     if not {"accuracy_low", "accuracy_rank_low", "naturalness_rank_low"} & {*table}:
         short = {"p": 2, "p_holm": 2}
         floats = table.select_dtypes("float")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._pandas import pd
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..metrics import Metric, check_language
 from ..progress import note_once
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
 
@@ -92,8 +89,6 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
     level : {"corpus", "segment-mean", "both"}
         Which of the two scores is returned.
     """
-    import pandas as pd
-
     check_systems(test)
     rows = (row for metric in metrics for row in _rows_of(test, metric, level))
     return pd.DataFrame(rows, columns=_COLUMNS)
@@ -121,8 +116,6 @@ def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
 
     Segments count from 0; `references` as in `system_rows`.
     """
-    import pandas as pd
-
     check_systems(test)
     frames = []
     for metric in metrics:

@@ -12,17 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from .._pandas import pd
 from ..errors import DataError
 from ..stats import correlation_interval, correlation_p, holm, pearson, spearman
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -152,8 +149,6 @@ def feature_correlations(
     ----------
     Bugliarello et al. 2020, Table 2 and App. D; Holm 1979.
     """
-    import pandas as pd
-
     n = len(table)
     if n < 3 or table.direction.duplicated().any() or features.direction.duplicated().any():
         raise DataError(f"got {n} directions, expected 3 or more, each once in both tables.")
@@ -206,8 +201,6 @@ def metric_correlations(table: pd.DataFrame) -> pd.DataFrame:
     ----------
     Bugliarello et al. 2020, Figure 2.
     """
-    import pandas as pd
-
     rows = []
     for side, part in (("into", table[table.trg == "en"]), ("out of", table[table.src == "en"])):
         for x, y in combinations(("bleu", "xmi", "h_lm", "h_mt"), 2):

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from .._pandas import pd
 from ..bootstrap import MeanInterval, Score, bootstrap_means, clusters_of, few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNITS = {"nats": 1 / math.log(2), "bits": 1.0, "log10": math.log2(10)}  # bits in one of each
 
@@ -74,8 +71,6 @@ class Xmi:
         -------
         direction, quantity, value, se, low, high, unit, n, signature.
         """
-        import pandas as pd
-
         names = ["direction", "quantity", "value", "se", "low", "high", "unit", "n", "signature"]
         table = pd.DataFrame([one.row() for one in self.bits]).rename(columns={"name": "quantity"})
         return table.assign(direction=direction)[names]
@@ -324,8 +319,6 @@ def xmi_table(
     direction; h_lm, h_mt and xmi, each with _se, _low and _high; unit, n, n_docs, left_out,
     signature. `xmi_difference` has the interval of a difference.
     """
-    import pandas as pd
-
     for name in tokens or ():
         checks.one_of(name, directions, "direction")
     rows, seed = [], int(rng.integers(2**63))

@@ -26,18 +26,15 @@ import math
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import checks
+from .._pandas import pd
 from ..accuracy.surface import surface_metric
 from ..data.io import read_lines, read_table
 from ..data.sets import bundled, find_file
 from ..errors import DataError
 from ..stats import correlation_p, pearson
 from .measure import COUNTS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NUMBERS = ("h_lm", "h_mt", "xmi", "bleu")
 _SCORES = {
@@ -192,8 +189,6 @@ def sides(table: pd.DataFrame) -> pd.DataFrame:
     >>> sides(published_table())[["side", "n", "xmi", "pearson"]].round(3).to_numpy().tolist()
     [['into', 20, 96.906, 0.961], ['out of', 20, 102.162, 0.645]]
     """
-    import pandas as pd
-
     rows = []
     for side, part in (("into", table[table.trg == "en"]), ("out of", table[table.src == "en"])):
         n, r = len(part), float(pearson(part.xmi, part.bleu)) if len(part) > 2 else math.nan
@@ -259,8 +254,6 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
     -------
     direction, bleu (points, sacreBLEU's value with tokeniser 13a), n (sentences).
     """
-    import pandas as pd
-
     bleu, rows = surface_metric("bleu"), []
     for direction, place in find_outputs(folder).items():
         hyps, refs = read_lines(place / "preds.test"), read_lines(place / "truth.test")
@@ -305,8 +298,6 @@ def _joined(
     folder: Path, files: Mapping[str, tuple[str, str]], split: str = "test"
 ) -> pd.DataFrame:
     """direction, src, trg, and a column per file, of the directions with an XMI."""
-    import pandas as pd
-
     table = pd.DataFrame(
         {"direction": _values(folder.parent / split / "xmi.mt.csv", "direction").index}
     )

@@ -6,21 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count, islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from .._pandas import pd
 from ..bootstrap import bootstrap_means
 from ..data.schema import CandidateSet
 from ..divergences import pmf
 from ..errors import DataError
 from ..estimate import Estimate
 from .measure import UNITS, Xmi, _bits, _in_bits, xmi
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # words of the source language, the frequent ones first
 _STEMS = (
@@ -434,8 +431,6 @@ class _Gap:
         pair, quantity, truth, estimate, low, high, excess_mean (estimate - truth), excess with
         excess_low and excess_high (as a divergence), unit, n.
         """
-        import pandas as pd
-
         f = self.found
         rows = [
             ("H(T)", self.h_trg, f.h_lm, self.lm, self.lm_kl),

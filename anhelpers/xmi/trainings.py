@@ -10,12 +10,13 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from .._pandas import pd
 from ..bootstrap import student
 from ..data.io import read_table
 from ..data.sets import bundled
@@ -28,9 +29,6 @@ from ..translation import TranslationModel, translation_model
 from .measure import SENTENCE, UNITS, pointwise_xmi
 from .models import xmi_from_models
 from .toy import ToyPair
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _BATCH, _LONGEST = 64, 64  # sentences of a step; tokens of a sentence
 _RATE, _WARM_UP = 8e-3, 0.1  # of Adam; share of the steps in which the rate rises
@@ -187,8 +185,6 @@ def luck_table(table: pd.DataFrame) -> pd.DataFrame:
     the variance of one run that is between trainings; decided : "there", "back", or "undecided" if 0 is between low and
     high.
     """
-    import pandas as pd
-
     rows = []
     for shared, part in table.groupby([*_RECIPE], sort=False):
         runs = mean_over_trainings(part.difference)
