@@ -1,7 +1,5 @@
 """Loops compiled to machine code by numba, cached on disk."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """pandas, imported by its first use: most commands start without it."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -6,8 +6,6 @@ underestimates its error. Plain percentiles ignore that and miss too often, on o
 12; Davison and Hinkley 1997, ch. 5). `docs/calibration.md` has the measured coverage.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ model has changed, and the paper gives neither prompt nor temperature. Candidate
 different curve of the same kind.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

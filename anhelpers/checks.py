@@ -1,7 +1,5 @@
 """Validators: each returns the cleaned value, or raises with the value seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence, Sized
 from numbers import Real
 from typing import Any

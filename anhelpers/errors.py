@@ -1,7 +1,5 @@
 """Exceptions of this package; each message is one sentence with a remedy."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import re

@@ -6,8 +6,6 @@ grows, two candidates change ranks only if their scores are equal, and merging t
 the whole curve: no grid, no simulation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ the points (naturalness, accuracy) can ever win, and the winner changes where β
 Merging the edges of all sources by that slope gives the whole curve.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

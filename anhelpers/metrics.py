@@ -1,7 +1,5 @@
 """Metrics as frozen values: name, unit, direction, inputs, signature and scoring functions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

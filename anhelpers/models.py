@@ -3,8 +3,6 @@
 Code that comes with a model never runs. Weights are read from safetensors (but see `load_network`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

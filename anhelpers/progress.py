@@ -1,7 +1,5 @@
 """Progress bars and notes on stderr."""
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

@@ -1,7 +1,5 @@
 """p-values, their correction, correlations and shares with intervals."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -24,11 +22,8 @@ def p_value(observed: ArrayLike, null: ArrayLike, side: str = "both") -> np.ndar
     >>> float(p_value(3.0, [[0.0], [-3.0], [1.0]])[0])
     0.5
     """
-    far = (
-        np.abs
-        if checks.one_of(side, ("both", "lower"), "side of a test") == "both"
-        else np.negative
-    )
+    both = checks.one_of(side, ("both", "lower"), "side of a test") == "both"
+    far = np.abs if both else np.negative
     observed, null = np.atleast_1d(far(observed)), far(np.asarray(null))
     p = ((null >= observed - 1e-12 * (1 + np.abs(observed))).sum(0) + 1) / (len(null) + 1)
     return np.where(np.isnan(observed) | np.isnan(null).any(0) | (not len(null)), np.nan, p)

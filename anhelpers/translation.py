@@ -3,8 +3,6 @@
 Multilingual models have their own language codes; a plain one such as "de" is accepted if only one matches.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -45,10 +45,7 @@ def _second_moment(n: int, n_pairs: int, repeats: int) -> Row:
     x, y = _texts(n, 0), _texts(n, 1)
     k, process = _rbf(x, y), CriticProcess("probit", lambda t: t[:, 0], _rbf)
     pairs = np.random.default_rng(2).integers(0, n, (n_pairs, 2))
-    programs = [
-        lambda: _by_scipy(x[:, 0], y[:, 0], k, pairs),
-        lambda: second_moment(process, x, y),
-    ]
+    programs = [lambda: _by_scipy(x[:, 0], y[:, 0], k, pairs), lambda: second_moment(process, x, y)]
     times, (wanted, found) = interleaved(programs, repeats + 1, time.process_time)
     apart = np.abs(found[pairs[:, 0], pairs[:, 1]] - wanted).max()
     peer = f"scipy {scipy.__version__} multivariate_normal.cdf a pair ({n_pairs} of {n * n} timed)"

@@ -54,8 +54,7 @@ def test_a_language_model_gets_a_prompt_and_a_run_resumes(call, tiny_lm, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "options",
-    [["-n", "0"], ["--method", "beam"], ["--lp", "en-fr"], ["-s", "scr"]],
+    "options", [["-n", "0"], ["--method", "beam"], ["--lp", "en-fr"], ["-s", "scr"]]
 )
 def test_bad_input_is_one_line(call, tiny_marian, capsys, options):
     assert call(tiny_marian / "mt", *options) == 2

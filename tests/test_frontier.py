@@ -184,11 +184,7 @@ def test_no_mixture_of_two_points_is_above_mixtures_at(points, at):
 
 def test_judge_and_mixtures_refuse_what_is_not_finite_or_does_not_fit():
     curve = oracle_curve([0, 0], [1, 2], [2, 1])
-    for values in (
-        [1],
-        [1, np.nan],
-        [[1, 2]],
-    ):
+    for values in ([1], [1, np.nan], [[1, 2]]):
         with pytest.raises(DataError):
             curve.judge(values)
     for points in ([[1, 2]], [[[1, np.nan], [2, 1]]], [[[1, 2], [2, 1], [0, 0]]]):

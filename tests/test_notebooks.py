@@ -142,9 +142,7 @@ def test_the_form_of_a_teaching_notebook(path):
 
 
 @pytest.mark.parametrize(
-    "path",
-    [p for p in COLLECTION if p.stem.startswith(("an_", "xmi_"))],
-    ids=lambda p: p.stem,
+    "path", [p for p in COLLECTION if p.stem.startswith(("an_", "xmi_"))], ids=lambda p: p.stem
 )
 def test_a_chapter_shows_its_definition_and_asserts_that_it_is_the_packages(path):
     """A cell tagged `definition`: one to three functions of up to six lines say the equation."""

@@ -9,13 +9,7 @@ from anhelpers import __version__
 from anhelpers.cli.check import _made_of
 from anhelpers.cli.options import _write_result
 from anhelpers.errors import AnhelpersError, DataError
-from anhelpers.provenance import (
-    from_template,
-    in_page,
-    made_by,
-    making,
-    write_made,
-)
+from anhelpers.provenance import from_template, in_page, made_by, making, write_made
 
 TABLE = pd.DataFrame({"system": ["A", "B"], "value": [0.1, None]})
 

@@ -1,7 +1,5 @@
 """BLEU (Papineni et al. 2002) from counts per segment, equal to sacreBLEU's values to the last bit."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys

@@ -5,8 +5,6 @@ or words as numbers. A candidate takes one step per symbol and counts the state 
 there; failure links lead to its shorter suffixes. 64 candidates are counted side by side.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable
 from itertools import chain

@@ -3,15 +3,13 @@
 Each distinct text is tokenised once, and encoded once where a model's architecture allows it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -189,8 +187,14 @@ def _model(path: Path, kind: str, settings: dict[str, Any], encoder: models.Plac
     # as comet.load_from_checkpoint, which does not pass on weights_only
     patched = settings.get("layer_transformation") == "sparsemax_patch"
     options = {"layer_transformation": "softmax"} if patched else {}
-    with models.failing_as(path), _quiet(), warnings.catch_warnings(record=True) as warned:
+    with (
+        models.failing_as(path),
+        warnings.catch_warnings(record=True) as warned,
+        ExitStack() as after,
+    ):
         warnings.simplefilter("always")
+        after.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.WARNING)  # Lightning's notes on upgrading a checkpoint
         model = comet.models.str2model[kind].load_from_checkpoint(
             checkpoint_path=path,
             load_pretrained_weights=False,
@@ -217,20 +221,6 @@ def _library() -> Any:
     root.setLevel(level)
     root.handlers[:] = handlers
     return comet
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without Lightning's notes on upgrading a checkpoint."""
-    loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning", "comet")]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
 
 
 # -- scores ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """MetricX-23 and MetricX-24: mT5 models whose first predicted logit is an error score from 0 to 25."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

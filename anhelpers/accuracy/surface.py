@@ -4,8 +4,6 @@ Each metric is a function of counts that add up over segments. Scores of a segme
 the same function of different sums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Correlations: of the two axes near the frontier and far, of metrics with people; many p-values."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Labels: greedy placement of the names of points, lines and rules, and the layers that draw them."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence

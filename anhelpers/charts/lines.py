@@ -1,7 +1,5 @@
 """Lines of several series; divergences along paths, a small panel for each; bars of two distributions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

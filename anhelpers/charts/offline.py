@@ -1,7 +1,5 @@
 """Altair charts without a network: in notebooks, in exported HTML, and as files."""
 
-from __future__ import annotations
-
 import base64
 import html
 import json

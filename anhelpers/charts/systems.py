@@ -1,7 +1,5 @@
 """Systems on the plane (AN Figures 2 and 3), such planes above each other for print, gaps, and moves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack

@@ -1,7 +1,5 @@
 """Parts of a sum: XMI and the rest (XMI Figure 3, with BLEU in Figure 2), pieces, words of a text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercises that check themselves, and claims that a notebook checks on any data."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 

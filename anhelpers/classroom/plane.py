@@ -1,7 +1,5 @@
 """The accuracy-naturalness plane of a class: mean ratings of each system, with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

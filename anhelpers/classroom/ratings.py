@@ -1,7 +1,5 @@
 """Ratings of a class: one CSV file per rater, pooled into a tidy table, and the raters' agreement."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command line, one file per command (`anhelpers COMMAND --help`)."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -1,7 +1,5 @@
 """`anhelpers check`: report what is installed, or the origin of a result."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

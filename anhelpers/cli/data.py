@@ -1,7 +1,5 @@
 """`anhelpers data`: list the data sets, and download some."""
 
-from __future__ import annotations
-
 import argparse
 
 EXAMPLE = "anhelpers data --fetch wmt24/en-de mqm/ted-ende"

@@ -1,7 +1,5 @@
 """`anhelpers generate`: sources to candidates."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`anhelpers mqm`: expert ratings to penalties."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

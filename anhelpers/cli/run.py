@@ -1,7 +1,5 @@
 """`anhelpers run`: execute notebooks."""
 
-from __future__ import annotations
-
 import argparse
 
 EXAMPLE = "anhelpers run an_5_1_oracle_curve -p data candidates.jsonl --out build"

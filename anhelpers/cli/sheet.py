@@ -1,7 +1,5 @@
 """`anhelpers sheet`: the rating sheet of a class as one offline page."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

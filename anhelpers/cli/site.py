@@ -1,7 +1,5 @@
 """`anhelpers site`: the executed collection as one folder of linked offline pages."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

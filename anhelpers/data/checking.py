@@ -1,7 +1,5 @@
 """Warnings of what is unlikely in a test set: shifted lines, other languages, equal systems, blank texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 The manifest ``data/manifest.tsv`` pins every downloadable file to a commit and a checksum.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

@@ -28,32 +28,11 @@ from .fetch import bundled
 from .io import _refuse, read_bytes, read_lines, read_table
 from .languages import known_code, short_code
 from .schema import TestSet
-from .sets import (
-    SETS,
-    TEACHING,
-    _own_file,
-    load,
-    load_candidates,
-    teaching_set,
-    whereabouts,
-)
+from .sets import SETS, TEACHING, _own_file, load, load_candidates, teaching_set, whereabouts
 
 KINDS = {"esa": 12, "da": 11}
 """How outputs were rated -> cells of a row of an export."""
-_CELLS = (
-    "rater",
-    "system",
-    "line",
-    "type",
-    "src",
-    "trg",
-    "value",
-    "doc",
-    "whole",
-    "spans",
-    "t0",
-    "t1",
-)
+_CELLS = "rater system line type src trg value doc whole spans t0 t1"
 _CONTROLS = r"-tutorial|#(?:bad|dup|incomplete)$"  # in the name of a document
 
 
@@ -96,7 +75,7 @@ def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
     -------
     DataFrame rater, system, line, value (points, 0 to 100), doc.
     """
-    names = [name for name in _CELLS if kind == "esa" or name != "spans"]
+    names = [name for name in _CELLS.split() if kind == "esa" or name != "spans"]
     kinds: dict[str, Any] = {"line": int, "value": float}
     table = read_table(path, kinds, names=names).drop_duplicates()
     _refuse(~table.value.between(0, 100), "points: expected 0 to 100", path, table.value)

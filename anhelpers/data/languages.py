@@ -3,8 +3,6 @@
 The table is ``languages.csv`` beside this file.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -376,11 +376,7 @@ def _one_line(text: str) -> str:
 
 
 def _marked_set(
-    src: _Marked,
-    refs: Mapping[str, Path],
-    hyps: Mapping[str, Path],
-    name: str,
-    lp: str | None,
+    src: _Marked, refs: Mapping[str, Path], hyps: Mapping[str, Path], name: str, lp: str | None
 ) -> TestSet:
     """Return a test set whose sources are those of a file.
 

@@ -4,8 +4,6 @@ To add one, add a row to ``data/sets.csv``.
 Files of the package come first, then those of the folder ANHELPERS_DATA, then downloads; all have one layout.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 from collections.abc import Iterable, Mapping

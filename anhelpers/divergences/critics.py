@@ -1,7 +1,5 @@
 """D_p of eqs. 4 and 31: how far apart critics score two distributions, and how well they classify."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

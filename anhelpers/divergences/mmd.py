@@ -1,7 +1,5 @@
 """MMD² from samples: the unbiased U-statistic and its permutation test, in tiles, without a full kernel matrix."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Divergences between distributions over the same Y outcomes, exact: (q, r) = the system's marginal, the reference."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Random critics (AN Appendix E): f = g, exp(g) or Φ(g) of a Gaussian process g."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

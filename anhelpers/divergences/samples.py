@@ -1,7 +1,5 @@
 """Divergences estimated from samples, with interval, both sample sizes and direction of the bias."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -267,12 +265,7 @@ _MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes
 
 
 def plug_in(
-    divergence: str,
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    n_draws: int = 400,
+    divergence: str, x: ArrayLike, y: ArrayLike, *, rng: np.random.Generator, n_draws: int = 400
 ) -> Estimate:
     """A divergence of two samples of categories: that of their relative frequencies.
 

@@ -1,7 +1,5 @@
 """A(N) for a convex D: a cone program for one N, and the curve between its tangents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial

@@ -7,8 +7,6 @@ is none. So a curve of V vertices takes about 2V small programs, and no grid (Ei
 Costs and D come in units of their own size (`solve.plain_world`): tolerances here are absolute.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache, partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A(N) for one N and as a whole curve, Theorem 3.1 as a check of both, and Theorem B.1 on finite spaces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

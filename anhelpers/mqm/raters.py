@@ -1,7 +1,5 @@
 """Raters and their marks: a row per mark, category or rater, and raters as critics of fluency (AN eq. 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Compressed length, as a substitute for a system's own probabilities (AN eq. 15) and as a metric in its own right."""
 
-from __future__ import annotations
-
 import bz2
 import lzma
 import platform

@@ -5,8 +5,6 @@ linear classifier over n-grams estimates it. Content words are masked, so the cr
 not its topic. It sees no grammar: broken German with many particles gets a high score, so use it with a language model.
 """
 
-from __future__ import annotations
-
 import json
 import lzma
 import math

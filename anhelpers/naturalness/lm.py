@@ -1,7 +1,5 @@
 """Log-probabilities of texts under a causal language model of transformers: Γ(y) of AN §5.1."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Divergences of a system and text of the language: MMD² of n-grams, and KL from known probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

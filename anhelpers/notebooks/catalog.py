@@ -1,7 +1,5 @@
 """The collection: names, titles, questions and parameters of its notebooks."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Export executed notebooks as offline pages: MathML formulas, folded set-up and deeper sections."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Execute notebooks by papermill, several at a time, each in its own process."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re

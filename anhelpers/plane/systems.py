@@ -1,7 +1,5 @@
 """A test set's systems on the plane of two metrics: which are compared, and controls with a known place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Cache of model scores: one SQLite file, keyed by the metric's signature and the texts that were scored."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

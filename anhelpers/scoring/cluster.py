@@ -1,7 +1,5 @@
 """Scores computed by the workers of a Dask cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -4,8 +4,6 @@ A widget is a class with `data`, traits and `static_html`, a .js file with `rend
 .css file. `common.js` and `common.css` come before them; there is no build step.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import math

@@ -1,7 +1,5 @@
 """Cross-mutual information of texts under two models of transformers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -228,18 +228,8 @@ def token_gap(results: pd.DataFrame | None = None) -> pd.DataFrame:
         for side in ("lm", "mt")
     }
     table = table.assign(gap=table.tokens_mt - table.tokens_lm, slack=off["lm"] + off["mt"])
-    columns = [
-        "direction",
-        "src",
-        "trg",
-        "nll_lm",
-        "nll_mt",
-        "tokens_lm",
-        "tokens_mt",
-        "gap",
-        "slack",
-    ]
-    return table[columns].assign(same=table.gap.abs() <= table.slack)
+    columns = "direction src trg nll_lm nll_mt tokens_lm tokens_mt gap slack"
+    return table[columns.split()].assign(same=table.gap.abs() <= table.slack)
 
 
 def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:

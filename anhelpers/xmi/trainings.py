@@ -319,11 +319,7 @@ def _new_models(tokenizer: Any) -> tuple[Any, Any]:
 
 
 def _train(
-    model: Any,
-    ids: Sequence[_Ids],
-    order: np.ndarray,
-    steps: int,
-    smoothing: float,
+    model: Any, ids: Sequence[_Ids], order: np.ndarray, steps: int, smoothing: float
 ) -> Iterator[None]:
     """Train by Adam with a linear warm-up and a cosine to zero; yield after each step."""
     torch = need("torch", _WHY)

@@ -72,22 +72,14 @@ class ClaimSet:
     per_system: str = ""
 
 
-STORED = (
-    "XCOMET-XL",
-    "MetricX-24-Hybrid-XL",
-    "CometKiwi-XL",
-    "GEMBA-ESA-CMDA",
-    "GEMBA-ESA-GPT4.1",
-)
+STORED = ("XCOMET-XL", "MetricX-24-Hybrid-XL", "CometKiwi-XL", "GEMBA-ESA-CMDA", "GEMBA-ESA-GPT4.1")
 SETS = {
     "teaching": ClaimSet("teaching", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")),
     "teaching_en": ClaimSet(
         "teaching/de-en", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")
     ),
     "ted": ClaimSet(
-        "ted/en-de",
-        ("chrf", "mqm-accuracy:mqm/ted-ende"),
-        (*TRAINED, "mqm-fluency:mqm/ted-ende"),
+        "ted/en-de", ("chrf", "mqm-accuracy:mqm/ted-ende"), (*TRAINED, "mqm-fluency:mqm/ted-ende")
     ),
     "wmt23": ClaimSet(
         "wmt23/en-de",

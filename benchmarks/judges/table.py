@@ -11,13 +11,7 @@ import numpy as np
 import pandas as pd
 
 import anhelpers as an
-from anhelpers.data.human import (
-    RATED,
-    load_ratings,
-    rated_metric,
-    rated_name,
-    ratings_beside,
-)
+from anhelpers.data.human import RATED, load_ratings, rated_metric, rated_name, ratings_beside
 from anhelpers.data.sets import _minimal_pairs, ratings_file
 from anhelpers.estimate import Estimate
 from anhelpers.plane import metric_against, within_sources

@@ -200,8 +200,5 @@ def test_no_hub_id_and_no_comet(tiny_comet, monkeypatch):
     with pytest.raises(AnhelpersError, match=r"^a/b/c: "):
         _load_comet("a/b/c")
     monkeypatch.setitem(sys.modules, "comet", None)
-    with pytest.raises(
-        MissingExtra,
-        match=r"^COMET needs comet",
-    ):
+    with pytest.raises(MissingExtra, match=r"^COMET needs comet"):
         _load_comet(tiny_comet("regression_metric").folder)

@@ -213,10 +213,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
     )
     del state["lm_head.weight"]
     torch.save(state, folder / "pytorch_model.bin")
-    with pytest.raises(
-        AnhelpersError,
-        match=r"lm_head\.weight",
-    ):
+    with pytest.raises(AnhelpersError, match=r"lm_head\.weight"):
         _load_metricx(folder)
 
 
@@ -277,10 +274,7 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
         _load_metricx(tiny(), "metricx25")
     with pytest.raises(UnknownName, match="unknown dtype 'float16'"):
         _load_metricx(tiny(), dtype="float16")
-    with pytest.raises(
-        AnhelpersError,
-        match=r"^google/metricx-24-hybrid-xl-v2p6: ",
-    ):
+    with pytest.raises(AnhelpersError, match=r"^google/metricx-24-hybrid-xl-v2p6: "):
         _load_metricx("google/metricx-24-hybrid-xl-v2p6")
     with pytest.raises(AnhelpersError, match=r"config\.json"):
         _load_metricx(tmp_path, "metricx24")
@@ -290,8 +284,5 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(metricx, "_TOKENIZER", tiny())
         assert f"|tok:{tiny().name}@unknown|" in _load_metricx(bare, "metricx24").signature
-    with pytest.raises(
-        AnhelpersError,
-        match=r"^google/mt5-xl: ",
-    ):
+    with pytest.raises(AnhelpersError, match=r"^google/mt5-xl: "):
         _load_metricx(bare, "metricx24")

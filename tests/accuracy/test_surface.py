@@ -66,8 +66,7 @@ def test_corpus_scores_are_sacrebleus(name, task):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["&amp;quot; &amp;lt;x>", "..,a.,5 .5. 1.- 2-\u3000.\x1c,", "ende-\n", "a-\nb\nc &lt;"],
+    "text", ["&amp;quot; &amp;lt;x>", "..,a.,5 .5. 1.- 2-\u3000.\x1c,", "ende-\n", "a-\nb\nc &lt;"]
 )
 def test_lines_that_13a_cleans(text):
     ours = surface_metric("bleu", "de").score_segments(

@@ -12,19 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.external import _joined, external_metric
-from anhelpers.data import (
-    TestSet,
-    load,
-    read_system_scores,
-    write_mme,
-    write_mme_scores,
-)
-from anhelpers.data.external import (
-    Family,
-    _find_segments,
-    read_scores,
-    read_wmt25_scores,
-)
+from anhelpers.data import TestSet, load, read_system_scores, write_mme, write_mme_scores
+from anhelpers.data.external import Family, _find_segments, read_scores, read_wmt25_scores
 from anhelpers.data.wmt import _language_pairs, _read_wmt
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.plane import metric_axis, system_plane

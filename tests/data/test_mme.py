@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers.data import (
-    TestSet,
-    mme_scores,
-    read_mme_scores,
-    write_mme,
-    write_mme_scores,
-)
+from anhelpers.data import TestSet, mme_scores, read_mme_scores, write_mme, write_mme_scores
 from anhelpers.data.wmt import NO_TRANSLATION, _read_mme, _StoredScores, is_mme
 from anhelpers.errors import DataError, UnknownName
 
@@ -112,11 +106,7 @@ def test_bad_scores_are_refused(tree, text, named):
 
 
 @pytest.mark.parametrize(
-    ("asked", "named"),
-    [
-        (("chrF", "refB"), "chrF-refA"),
-        (("mqm", None, "doc"), "doc"),
-    ],
+    ("asked", "named"), [(("chrF", "refB"), "chrF-refA"), (("mqm", None, "doc"), "doc")]
 )
 def test_unknown_scores_are_refused(tree, asked, named):
     with pytest.raises(UnknownName, match=named):

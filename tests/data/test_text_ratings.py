@@ -8,12 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anhelpers.data import (
-    TestSet,
-    load,
-    load_candidates,
-    load_ratings,
-)
+from anhelpers.data import TestSet, load, load_candidates, load_ratings
 from anhelpers.data.human import rated_metric, ratings_beside
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.scoring import score_all, system_rows

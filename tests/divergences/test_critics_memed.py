@@ -210,12 +210,7 @@ def test_memed_refuses_what_cannot_be():
     ):
         with pytest.raises(DataError):
             call()
-    for x in (
-        [],
-        [0, 1, -1],
-        [2, 0],
-        [0.0, 1.0],
-    ):
+    for x in ([], [0, 1, -1], [2, 0], [0.0, 1.0]):
         with pytest.raises(DataError):
             memed_samples(x, [0, 1], CriticProcess("identity", [0, 0], np.eye(2)))
 

@@ -300,8 +300,7 @@ def test_cross_entropy_is_smallest_at_the_likeliest_outcome_not_at_the_model():
 
 
 @pytest.mark.parametrize(
-    "q",
-    [[0.5, 0.6], [1.5, -0.5], [math.nan, 1.0], [[1.0]], [], [0.5, 0.25, 0.25]],
+    "q", [[0.5, 0.6], [1.5, -0.5], [math.nan, 1.0], [[1.0]], [], [0.5, 0.25, 0.25]]
 )
 def test_what_is_no_distribution_is_refused_in_one_sentence(q):
     with pytest.raises(DataError):

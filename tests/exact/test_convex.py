@@ -350,9 +350,7 @@ def test_next_to_the_natural_end_where_only_the_unheard_of_would_help():
         (1e-7 / np.log(2), 1 / np.log(2)), rel=1e-4
     )
     assert exact.solve(alone, -1e-7, "kl").accuracy == -0.75
-    with pytest.raises(
-        AnhelpersError,
-    ):
+    with pytest.raises(AnhelpersError):
         exact.solve(alone, -1e-16, "js")
 
 

@@ -41,11 +41,7 @@ MODELS = {  # configuration, its settings, whether texts of up to 64 tokens are 
     "gemma2": ("Gemma2Config", GEMMA2 | {"sliding_window": 4096}, True),
     "mistral with a window of 12": ("MistralConfig", GROUPED | {"sliding_window": 12}, False),
     "bloom": ("BloomConfig", {"hidden_size": 32, "n_layer": 2, "n_head": 4}, False),
-    "mamba": (
-        "MambaConfig",
-        {"hidden_size": 32, "num_hidden_layers": 1, "state_size": 4},
-        False,
-    ),
+    "mamba": ("MambaConfig", {"hidden_size": 32, "num_hidden_layers": 1, "state_size": 4}, False),
 }
 
 

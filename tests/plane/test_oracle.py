@@ -247,10 +247,7 @@ def test_missing_judges_are_told_and_the_others_stay():
         "naturalness by critic:nowhere is missing",
     ]
     assert "'nowhere'" in missing[1]
-    with pytest.raises(
-        DataError,
-        match="accuracy by rated-accuracy is missing",
-    ):
+    with pytest.raises(DataError, match="accuracy by rated-accuracy is missing"):
         judged_studies(TEST, cands, ["rated-accuracy"], ["compression"])
     with pytest.raises(DataError, match="naturalness: got no metric"):
         judged_studies(TEST, cands, ["chrf"], [])

@@ -9,14 +9,7 @@ import pytest
 from scipy.stats import permutation_test
 
 from anhelpers.data import TestSet
-from anhelpers.plane import (
-    by_pair,
-    outside_of,
-    paired_tests,
-    systems_table,
-    undecided,
-    with_ranks,
-)
+from anhelpers.plane import by_pair, outside_of, paired_tests, systems_table, undecided, with_ranks
 from anhelpers.plane.paired import ALPHA
 
 

@@ -51,8 +51,7 @@ def test_a_corpus_twice_has_half_the_ratio(texts):
 
 
 @pytest.mark.parametrize(
-    ("src", "trg"),
-    [("a b", ["a"]), (["a"], ["", " "]), ([], []), (["a", "b"], ["a"])],
+    ("src", "trg"), [("a b", ["a"]), (["a"], ["", " "]), ([], []), (["a", "b"], ["a"])]
 )
 def test_what_is_refused(src, trg):
     with pytest.raises(DataError):

@@ -10,11 +10,7 @@ pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.
 
 from anhelpers.naturalness.lm import lm_tokens, score_texts  # noqa: E402
 from anhelpers.translation import score_pairs  # noqa: E402
-from anhelpers.xmi.toy import (  # noqa: E402
-    PAIRS,
-    model_gap,
-    toy_pair,
-)
+from anhelpers.xmi.toy import PAIRS, model_gap, toy_pair  # noqa: E402
 from anhelpers.xmi.trainings import train_pair  # noqa: E402
 
 pytestmark = pytest.mark.neural
