@@ -110,7 +110,6 @@ MODULES = [
 ]
 """Every public function of these modules is in a row, or below: it only reads, names, sorts or packs."""
 NOT_QUANTITIES = {
-    "frontier": "_held_betas",
     "bootstrap": "clusters_of few_clusters note_few_draws",
     "stats": "mean_ranks",
     "mqm": "base_system category_table choose_scheme load_scheme marked_example marks_table rater_notes "

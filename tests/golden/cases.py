@@ -212,7 +212,6 @@ for _weights in ("freitag2021", "mt-metrics-eval", "wmt24"):
     CASES[f"mqm-ted-{_weights}"] = mqm(TED, _weights, "system")
 CASES["mqm-ted-segment"] = mqm(TED, "freitag2021", "segment")
 CASES["plane-wmt24-en-de"] = plane("wmt24/en-de", "critic")
-CASES["plane-wmt23-en-de"] = plane("wmt23/en-de", "critic", ("chrf", "bleu"))
 NEURAL = {name for name in CASES if "lpp" in name or name.startswith("score")}
 REAL = {name for name in CASES if name.startswith(("mqm-ted", "plane-wmt"))}
 
