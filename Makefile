@@ -38,10 +38,8 @@ site: build/.run   ## one offline folder from the executed notebooks: build/site
 docs: $(VENV)/.ready   ## all documentation as pages, with a reference of every name: build/docs/index.html
 	$(BIN)/python -m docs.build
 
-pictures: $(VENV)/.ready   ## the pictures of the README, from the notebooks
+pictures: $(VENV)/.ready   ## the picture of the README, from its notebook
 	$(BIN)/anhelpers run an_5_1_oracle_curve -p picture docs/oracle_curve.svg --out build
-	$(BIN)/anhelpers run an_f_optimism -p picture docs/optimism.svg --out build
-	$(BIN)/anhelpers run xmi_4_results -p picture docs/directions.svg --out build
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -23,7 +23,9 @@ def same_length(**named: Sized) -> int:
     lengths = {k: len(v) if getattr(v, "ndim", 1) else None for k, v in named.items()}
     n = next(iter(lengths.values()))
     if n is None or len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} has {n or 'no length'}" for name, n in lengths.items())
+        said = ", ".join(
+            f"{name} has {'no length' if n is None else n}" for name, n in lengths.items()
+        )
         raise DataError(f"lengths differ: {said}; they must align.")
     return n
 

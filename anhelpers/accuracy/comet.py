@@ -241,7 +241,7 @@ def comet_metric(
     Parameters
     ----------
     name : str or Path
-        Checkpoint, folder or hub id, as in `load_comet`.
+        A .ckpt file, its folder, or a hub id such as "Unbabel/wmt22-comet-da".
     n_refs : int or "var"
         References of every segment.
     reference : bool
@@ -249,7 +249,7 @@ def comet_metric(
     called : str, optional
         Name of the Metric; by default "comet:" and the model's own.
     options
-        revision, device, dtype of `load_comet`.
+        revision (hub commit), device ("cpu", "cuda"), dtype ("float32", "float16").
 
     References
     ----------

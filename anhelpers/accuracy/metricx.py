@@ -145,13 +145,13 @@ def metricx_metric(
     Parameters
     ----------
     name : str or Path
-        Folder or hub id, as in `load_metricx`.
+        Folder, or hub id such as "google/metricx-24-hybrid-large-v2p6".
     n_refs : int or "var"
         References of every segment.
     called : str, optional
         Name of the Metric; by default the variant, a colon and the model's own name.
     options
-        variant, revision, device, dtype of `load_metricx`.
+        variant (of `VARIANTS`), revision (hub commit), device ("cpu", "cuda"), dtype.
 
     References
     ----------

@@ -172,7 +172,7 @@ class _Frame:
     def finished(
         self, layers: Iterable[Any], words: Sequence[str], notes: Sequence[str] = ()
     ) -> Any:
-        """Chart of these layers, with title, notes and alt text as in `framed`."""
+        """Chart of these layers, with title, notes and alt text as in `_framed`."""
         return _framed(alt.layer(*layers), self.title, words, notes, size=self.size)
 
     def on(self, axis: str, column: str) -> Any:

@@ -85,7 +85,7 @@ def read_class_ratings(
     Parameters
     ----------
     sheet : _Sheet, optional
-        What was to be rated: ratings of a different sheet are refused, and its unrated cells are missing.
+        The sheet that was rated: ratings of a different sheet are refused; its cells without a rating are missing.
 
     Raises
     ------

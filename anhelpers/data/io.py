@@ -153,7 +153,7 @@ def read_table(
 
     Returns
     -------
-    DataFrame whose index is the line in the file, see `refuse`.
+    DataFrame whose index is the line in the file, see `_refuse`.
 
     Raises
     ------

@@ -114,7 +114,8 @@ def read_score_pair(
     Parameters
     ----------
     mt, lm : path
-        Files of a translation model and a language model, as `read_token_scores` reads them.
+        Files of a translation model and a language model: JSONL, output of fairseq-generate, or a line of numbers per
+        sentence (docs/input.md).
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """How far a system's output distribution q is from the reference r: exact on finite spaces, estimated from samples.
 
-`pmf` : between distributions. `samples` : from samples of scores or categories, and eq. 14. `mmd`, `kernels` : from
-samples of vectors; texts as vectors are made by `naturalness.ngrams`. `critics`, `processes`, `memed` : as seen by a
-population of critics (eqs. 4, 31, Appendix E).
+`pmf` : between distributions. `samples` : from samples of scores or categories, and eq. 14. `mmd` : from samples
+of vectors; `naturalness.ngrams` makes vectors of texts. `critics`, `processes` : as seen by a population of critics
+(eqs. 4, 31, Appendix E).
 """
 
 import lazy_loader

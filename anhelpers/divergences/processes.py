@@ -363,7 +363,7 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     Returns
     -------
     Estimate, negative if the samples are as close as chance makes them. Texts are taken as independent; if q = r, its
-    interval (`samples.pair_interval`) excludes 0 in about 5 % of the samples.
+    interval (`samples._pair_interval`) excludes 0 in about 5 % of the samples.
 
     References
     ----------

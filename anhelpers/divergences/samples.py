@@ -169,7 +169,7 @@ class _PairSums:
     xy, yx : array
         (N,) and (M,) sums from each point to the other sample.
     noise : tuple
-        Result of `pair_noise`; nan if a sample has fewer than 4 points.
+        Result of `_pair_noise`; nan if a sample has fewer than 4 points.
     """
 
     xx: np.ndarray
@@ -183,7 +183,7 @@ class _PairSums:
 
         Unbiased, so it may be negative. The squared error is the sum of that of the linear term, 4 var(a)/N +
         4 var(b)/M with a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike, which is 0 if q = r; and of that of the
-        pairs, 2 vₓₓ/(N (N - 1)) + 2 vᵧᵧ/(M (M - 1)) + 4 vₓᵧ/(N M) with v of `pair_noise`, which is not.
+        pairs, 2 vₓₓ/(N (N - 1)) + 2 vᵧᵧ/(M (M - 1)) + 4 vₓᵧ/(N M) with v of `_pair_noise`, which is not.
         (a and b contain the noise of pairs twice; it is subtracted.) No interval below 4 points.
         """
         xx, yy, xy, yx, n, m = self.xx, self.yy, self.xy, self.yx, len(self.xx), len(self.yy)
@@ -208,7 +208,7 @@ def _pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[floa
     Parameters
     ----------
     cxx, cyy, cxy : array
-        (N, N), (M, M), (N, M) similarities, or those of some `spread_rows`; the diagonals of the first two are ignored.
+        (N, N), (M, M), (N, M) similarities, or those of some `_spread_rows`; diagonals of the first two do not count.
 
     Returns
     -------

@@ -4,7 +4,7 @@ For a weight β the Lagrangian -A(Q) + β D(Q, R) has a vertex of the curve as i
 slope of the line between them; the Lagrangian at that slope either finds a vertex above the line or proves that there
 is none. So a curve of V vertices takes about 2V small programs, and no grid (Eisner and Severance 1976).
 
-Costs and D come in units of their own size (`solve.plain_world`): tolerances here are absolute.
+Costs and D come in units of their own size (`solve._plain_world`): tolerances here are absolute.
 """
 
 from functools import lru_cache, partial

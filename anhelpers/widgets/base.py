@@ -33,7 +33,7 @@ class Widget(anywidget.AnyWidget):
 
     A subclass names its `files`, whose scripts and style sheets follow the common ones. It sets `noun`
     (the title of its page), synced traits for what a user can change, and `static_html`. `data` holds
-    what it shows, as JSON values with unescaped texts.
+    the content as JSON values with unescaped texts.
     """
 
     noun = "widget"
