@@ -138,8 +138,8 @@ function render({ model, el }) {
   function paintOne({ row, k, head, far }, b) {
     plane.paint(k, b);
     head.textContent = `The oracle's choice at ${betaText(b)}`;
-    ui.readout.textContent = `Each dot is a candidate for this sentence${far ? ` (${far} of them far off)` : ""}. All that lies on ` +
-      `the dashed line is worth the same at this β, and no candidate lies ${b === Infinity ? "to the right of" : "above"} it. ` +
+    ui.readout.textContent = `Each dot is a candidate for this sentence${far ? ` (${far} of them outside the plot)` : ""}. Points on the ` +
+      `dashed line have the same value at this β, and no candidate is ${b === Infinity ? "to the right of" : "above"} it. ` +
       (row.beta.length > 1 ? "" : "One candidate is best at every β.");
   }
 
