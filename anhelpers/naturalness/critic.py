@@ -332,7 +332,8 @@ def tv_lower_bound(
 ) -> _TVBound:
     """The lower bound 2 · accuracy - 1 of TV(Q, R), with an interval that resamples clusters.
 
-    It bounds TV only where the critic was not fitted on these texts. Q and R have equal weight.
+    It bounds TV only where the critic was fitted neither on these texts nor on others of their documents and topics.
+    Q and R have equal weight.
 
     Parameters
     ----------

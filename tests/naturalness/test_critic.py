@@ -4,6 +4,7 @@ import itertools
 import json
 import lzma
 import math
+import runpy
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -36,6 +37,7 @@ from anhelpers.naturalness.lm import load_lm
 from anhelpers.scoring.lookup import naturalness_metric
 
 pytestmark = pytest.mark.usefixtures("kept_scores")
+TOOLS = Path(__file__).parents[2] / "tools"
 MINI = Critic(
     "mini",
     "0",
@@ -170,6 +172,34 @@ def test_the_interval_covers_a_known_gap():
         found = tv_lower_bound(r, q, clusters, rng)
         hits += found.bound.low <= tv <= found.bound.high
     assert hits >= 88
+
+
+class _Counts:
+    """Naive Bayes: the log-ratio of the classes' shares of each word."""
+
+    def fit(self, counts, native, sample_weight):
+        r, q = ((counts * sample_weight[:, None])[side].sum(0) + 1e-3 for side in (native, ~native))
+        self.odds = np.log(r / r.sum()) - np.log(q / q.sum())
+
+    def decision_function(self, counts):
+        return counts @ self.odds
+
+
+@pytest.mark.verifies("Lower bound of total variation", by="property")
+def test_topics_that_neighbours_share_leak_into_short_blocks():
+    """Topics of both classes are drawn alike, so TV is 0; a critic that knows the topics tells them apart."""
+    rng, tool = np.random.default_rng(8), runpy.run_path(str(TOOLS / "train" / "critic.py"))
+    topics = rng.dirichlet(np.full(400, 0.3), 16)  # eight of each class, of 120 lines
+    counts = np.concatenate([rng.multinomial(12, topic, 120) for topic in topics])
+    sets, line = np.repeat(np.arange(16).astype(str), 120), np.tile(np.arange(120), 16)
+    files = np.repeat(["", "mt"], 8 * 120)
+    found = {}
+    for name, blocks, judged in tool["designs"](files == "", sets, line):
+        parts = zip(*tool["cross_fit"](_Counts(), counts, files, judged), strict=True)
+        found[name] = tool["bound"](*map(np.concatenate, parts), files == "", blocks)
+    assert found["blocks of 10 lines"]["low"] > 0.5
+    assert found["one set left out"]["low"] == 0
+    assert found["one set left out"]["bound"] < 0.1
 
 
 SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=9)
