@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CLASS := notebooks
-EXTRAS := notebooks,theory,neural,cluster,dev
+EXTRAS := notebooks,theory,neural,gemma,cluster,dev
 JOBS ?= 2
 # an extra package index for torch, such as PyTorch's index of CPU builds
 TORCH_INDEX ?=

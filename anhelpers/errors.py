@@ -12,6 +12,7 @@ from types import ModuleType
 
 _EXTRAS = {
     "neural": "torch transformers comet huggingface_hub tokenizers safetensors",
+    "gemma": "gguf",
     "notebooks": "jupyter_client papermill nbconvert nbformat traitlets latex2mathml krippendorff",
     "cluster": "dask distributed",
     "theory": "cvxpy",

@@ -17,8 +17,8 @@ LPP_DISTANCE = "lpp-distance"
 def signature_of(parts: Mapping[str, object]) -> str:
     """Join the settings that determine a score, in sacreBLEU's key:value style; None: the key alone.
 
-    >>> signature_of({"lpp": None, "model": "de-small", "max": 256})
-    'lpp|model:de-small|max:256'
+    >>> signature_of({"lpp": None, "model": "gemma-3-270m", "max": 256})
+    'lpp|model:gemma-3-270m|max:256'
     """
     return "|".join(key if value is None else f"{key}:{value}" for key, value in parts.items())
 

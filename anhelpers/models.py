@@ -1,4 +1,4 @@
-"""Find and load models of transformers: bundled, in a folder, or on the Hugging Face hub.
+"""Find and load models of transformers: of the package index, in a folder, or on the Hugging Face hub.
 
 Code that comes with a model never runs. Weights are read from safetensors (but see `load_network`).
 """
@@ -8,7 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import checks
-from .data.fetch import bundled
 from .errors import AnhelpersError, need
+from .gguf import PACKAGED, converted
 
 T = TypeVar("T")
 DTYPES = ("float32", "bfloat16", "float16")
@@ -49,16 +49,20 @@ class Place:
         Commit, tag or branch on the hub; None for the newest, and for a folder.
     folder : Path or None
         None for a hub id.
+    called : str
+        Its name in `gguf.PACKAGED`, if it has one.
     """
 
     address: str
     revision: str | None = None
     folder: Path | None = None
+    called: str = ""
 
     @property
     def name(self) -> str:
         """The model's name in signatures: the hub id, or the folder's own name."""
-        return self.address if self.folder is None else self.folder.resolve().name
+        here = self.address if self.folder is None else self.folder.resolve().name
+        return self.called or here
 
     def __str__(self) -> str:
         return f"{self.address}@{self.revision}" if self.revision else self.address
@@ -134,6 +138,8 @@ class Place:
         """The first 12 hex digits of the hub's commit, or of the sha256 of a folder's files."""
         if self.folder is None:
             return (getattr(model.config, "_commit_hash", None) or self.revision or "unknown")[:12]
+        if self.revision:
+            return self.revision
         digest, folder = hashlib.sha256(), self.folder
         names = {"tokenizer.json"} if (folder / "tokenizer.json").is_file() else _VOCABULARIES
         kept = (p for p in folder.iterdir() if p.suffix in _WEIGHTS or p.name in names | _SETTINGS)
@@ -145,17 +151,30 @@ class Place:
 
 
 def find(name: str | Path, revision: str | None = None) -> Place:
-    """The place of a model: a folder, the name of a bundled model, or a hub id, optionally "id@revision".
+    """The place of a model: a folder, a name of `gguf.PACKAGED`, or a hub id, optionally "id@revision".
 
     A folder has one version, so `revision` is ignored for it.
     """
     path = Path(os.path.expanduser(name))
-    tiny = bundled("teaching").parent / "lm" / path.name
-    folder = path if path.is_dir() else tiny if str(name) == tiny.name and tiny.is_dir() else None
-    if folder is not None:
-        return Place(str(folder), None, folder)
+    if path.is_dir():
+        return Place(str(path), None, path)
     hub_id, _, inline = str(path if str(name).startswith("~") else name).partition("@")
-    return Place(hub_id, revision or inline or None)
+    revision = revision or inline or None
+    if (known := PACKAGED.get(hub_id)) is None:
+        return Place(hub_id, revision)
+    if revision in (None, known.revision) and known.installed:
+        folder = converted(hub_id)
+        return Place(str(folder), known.revision, folder, hub_id)
+    return Place(known.hub, revision, None, hub_id)
+
+
+def on_disk(hub_id: str) -> bool:
+    """Whether the hub's cache of this machine has a model."""
+    with suppress(ImportError):
+        from huggingface_hub import try_to_load_from_cache
+
+        return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
+    return False
 
 
 def device(name: str | None = None) -> str:

@@ -29,10 +29,9 @@ _SHARED: dict[str, dict[str, object]] = {
         "help": f"{lookup.listed('naturalness')} (default: lpp)",
     },
     "--lm": {
-        "default": "bundled",
+        "default": "gemma-3-270m",
         "metavar": "MODEL",
-        "help": "language model: a folder or hub id[@revision] (default: bundled, the small model "
-        "of the language)",
+        "help": "language model: smollm2-135m, a folder or a hub id[@revision] (default: gemma-3-270m)",
     },
     "--mono": {
         "nargs": "?",
@@ -155,15 +154,12 @@ def _add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(*flags, **_SHARED[name])  # type: ignore[arg-type]
 
 
-def language_model(name: str, lang: str, metrics: Sequence[str]) -> LanguageModel | None:
+def language_model(name: str, metrics: Sequence[str]) -> LanguageModel | None:
     """The language model, if one of the metrics needs it; else None."""
     from ..naturalness.lm import load_lm
 
-    return (
-        load_lm(name, lang=lang)
-        if any(lookup.LM in lookup.row_of(one).sees for one in metrics)
-        else None
-    )
+    needed = any(lookup.LM in lookup.row_of(one).sees for one in metrics)
+    return load_lm(name) if needed else None
 
 
 def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:

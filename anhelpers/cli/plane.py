@@ -139,7 +139,7 @@ def _score(request: _Request, compared: _Compared) -> list[PlaneResult]:
     from ..plane import outside_of
 
     test, lang, folded = compared.test, compared.test.trg_lang, request.naturalness == LPP_DISTANCE
-    model = shared.language_model(request.lm, lang, [request.naturalness])
+    model = shared.language_model(request.lm, [request.naturalness])
     mono = (
         shared._monolingual(request.texts.data, test, request.mono)
         if request.mono or folded

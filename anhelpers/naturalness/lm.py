@@ -1,6 +1,5 @@
 """Log-probabilities of texts under a causal language model of transformers: Γ(y) of AN §5.1."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,16 +13,16 @@ import numpy as np
 
 from .. import checks, models
 from ..data.fetch import bundled
-from ..data.languages import short_code
-from ..errors import AnhelpersError, DataError, need
+from ..errors import AnhelpersError, DataError, MissingExtra, need
+from ..gguf import PACKAGED, converted
 from ..metrics import Asked, Metric, check_language, signature_of
 from ..progress import note
 from ..scoring.cache import cached, signatures
 from . import packed
 
-BUNDLED = "bundled"
-"""The name of the bundled model of the texts' language."""
-_INT8, _SCORES = "weights.int8.safetensors", "scores.sqlite"
+DEFAULT = "gemma-3-270m"
+STORE = "scores.sqlite"
+"""The bundled cache file: scores of the bundled texts under the default model and by its heads."""
 _CHUNK = 1024  # texts between two commits of the cache; those that begin alike share prefixes
 _LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
 
@@ -53,8 +52,8 @@ class LanguageModel:
 
     Attributes
     ----------
-    prefilled : score cache beside a bundled model; the model is loaded only for scores that are not in it. A copy made
-        with `dataclasses.replace` has none.
+    prefilled : the bundled score cache; the model is loaded only for scores that are not in it. A copy made with
+        `dataclasses.replace` has none.
     """
 
     model: Any = field(repr=False)
@@ -70,7 +69,7 @@ class LanguageModel:
     prefilled: ClassVar[Path | None] = None
 
     def __getattr__(self, name: str) -> Any:
-        """Load a bundled model at the first access to what its folder's scores do not tell."""
+        """Load the model at the first access to what the bundled scores do not tell."""
         load: Callable[[], LanguageModel] | None = self.__dict__.get("load")
         if load is None or name not in self.__dataclass_fields__:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -141,7 +140,9 @@ class LanguageModel:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         if self.prefilled is not None:
             end = f"|eos:{'yes' if eos else 'no'}|"
-            return next(one for one in signatures(self.prefilled) if end in one)
+            model = f"|model:{self.name}|rev:{self.revision}|"
+            mine = (one for one in signatures(self.prefilled) if model in one)
+            return next(one for one in mine if one.startswith("lpp|") and end in one)
         start = self.context_token
         context = "none" if start is None else self.tokenizer.convert_ids_to_tokens(start)
         parts = {"lpp": None} | self.parts() | {"bos": context, "eos": "yes" if eos else "no"}
@@ -168,63 +169,71 @@ class LanguageModel:
 
 
 def load_lm(
-    name: str | Path,
+    name: str | Path = DEFAULT,
     revision: str | None = None,
     device: str | None = None,
     dtype: str = "float32",
-    *,
-    lang: str | None = None,
 ) -> LanguageModel:
-    """Load a causal language model: a bundled one, a local folder, or one of the hub.
+    """Load a causal language model: one of the package index, a local folder, or one of the hub.
 
     Parameters
     ----------
     name : str or Path
-        "bundled" for the model of `lang`, "de-small", "en-small", a folder with config.json and .safetensors, or a hub
-        id such as "google/gemma-2-2b", optionally "id@revision".
+        "gemma-3-270m" (many languages), "smollm2-135m" (English), a folder with config.json and .safetensors, or a hub
+        id such as "google/gemma-2-2b", optionally "id@revision". If the first two are not installed but in the cache of
+        the hub, that is loaded; the revision of the signature tells them apart.
     revision : str or None
         Hub commit, tag or branch; not for folders.
     device : str or None
         "cpu", "cuda", "cuda:1"; None takes the GPU if there is one.
     dtype : {"float32", "bfloat16", "float16"}
-    lang : str or None
-        Language of the texts, for "bundled" only.
 
     Raises
     ------
     AnhelpersError : it cannot be loaded.
-    DataError : an encoder-decoder.
+    DataError : an encoder-decoder, or a damaged file.
+    MissingExtra : a model of the package index is not installed, and the hub has not sent it either.
     """
-    place = models.find(
-        bundled(f"lm/{_bundled_lm(lang)}") if str(name) == BUNDLED else name, revision
-    )
-    if place.folder is not None and device is None and dtype == "float32":
-        commit, file = place.revision_of(), place.folder / _SCORES
-        if file.is_file() and _fits(file, commit):
+    known = None if revision or device or dtype != "float32" else PACKAGED.get(str(name))
+    if known and (known.installed or not models.on_disk(known.hub)):
+        store = bundled(STORE)
+        ours = [one for one in signatures(store) if f"|model:{name}|rev:{known.revision}|" in one]
+        if ours and _fits(ours):
             lm = object.__new__(LanguageModel)
-            known = {"name": place.name, "revision": commit, "dtype": dtype, "prefilled": file}
-            language = _stated_language(place.folder)
-            lm.__dict__.update(known, load=partial(_loaded, place, None, dtype), language=language)
+            facts = {"name": str(name), "revision": known.revision, "dtype": dtype}
+            load = partial(_installed, str(name))
+            lm.__dict__.update(facts, prefilled=store, load=load, language=known.language)
             return lm
-    return _loaded(place, device, dtype)
+    return _loaded(name, revision, device, dtype)
 
 
-def _fits(file: Path, revision: str) -> bool:
-    """Whether a cache file is of this revision and of the installed transformers, or of none."""
-    wanted = {f"rev:{revision}"}
+def _installed(name: str) -> LanguageModel:
+    """The model of the package index, whatever the hub has."""
+    converted(name)
+    return _loaded(name, None, None, "float32")
+
+
+def _fits(ours: list[str]) -> bool:
+    """Whether stored scores are of the installed transformers, or none is installed."""
     with suppress(PackageNotFoundError):
-        wanted.add(f"transformers:{version('transformers')}")
-    return all(wanted <= set(one.split("|")) for one in signatures(file))
+        return all(f"transformers:{version('transformers')}" in one.split("|") for one in ours)
+    return True
 
 
-def _loaded(place: models.Place, device: str | None, dtype: str) -> LanguageModel:
+def _loaded(
+    name: str | Path, revision: str | None, device: str | None, dtype: str
+) -> LanguageModel:
     """The model; parameters as in `load_lm`."""
-    if place.load_config().is_encoder_decoder:
-        raise DataError(f"{place}: got an encoder-decoder, expected a causal language model.")
-    if place.folder is not None and (place.folder / _INT8).is_file():
-        model = _from_int8(place, dtype)
-    else:
+    known = PACKAGED.get(str(name))
+    place = models.find(name, revision)
+    try:
+        if place.load_config().is_encoder_decoder:
+            raise DataError(f"{place}: got an encoder-decoder, expected a causal language model.")
         model = place.load_network("AutoModelForCausalLM", dtype)
+    except AnhelpersError as error:
+        if known and place.folder is None:
+            raise MissingExtra(f"{name} is not installed. Install it: {known.remedy}") from error
+        raise
     return language_model(
         model,
         place.load_tokenizer(),
@@ -232,54 +241,8 @@ def _loaded(place: models.Place, device: str | None, dtype: str) -> LanguageMode
         revision=place.revision_of(model),
         device=device,
         dtype=dtype,
-        language=None if place.folder is None else _stated_language(place.folder),
+        language=known.language if known else None,
     )
-
-
-def _from_int8(place: models.Place, dtype: str) -> Any:
-    """A bundled model, whose matrices are stored as whole numbers with a factor for each row."""
-    torch, transformers = (need(name, "loading a model") for name in ("torch", "transformers"))
-    load = need("safetensors.torch", "loading a model").load_file
-    with models.failing_as(place):
-        stored = load(Path(place.address) / _INT8)
-        weights = {
-            name: one.float() * stored.get(f"{name}.factor", 1.0)
-            for name, one in stored.items()
-            if not name.endswith(".factor")
-        }
-        with torch.random.fork_rng(devices=[]):  # a new model draws its weights
-            model = transformers.AutoModelForCausalLM.from_config(place.load_config())
-        model = model.to(getattr(torch, checks.one_of(dtype, models.DTYPES, "dtype")))
-        model.load_state_dict(weights, strict=False)
-        if absent := [name for name, _ in model.named_parameters() if name not in weights]:
-            raise AnhelpersError(
-                f"{place}: {len(absent)} weights are missing, such as {absent[0]}."
-            )
-        return model
-
-
-def _bundled_lm(lang: str | None) -> str:
-    """The name of the bundled model of a language.
-
-    >>> _bundled_lm("deu"), _bundled_lm("en_GB")
-    ('de-small', 'en-small')
-    """
-    known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
-    name = f"{short_code(lang or 'und')}-small"
-    if name not in known:
-        hint = "Give the pair (-l, lp) or name a model."
-        raise DataError(f"language of the bundled model: got {lang!r}, expected de or en. {hint}")
-    return name
-
-
-def _stated_language(name: str | Path) -> str | None:
-    """The only language of a model by the facts.json in its folder, without loading it."""
-    folder = models.find(name).folder
-    if folder is None or not (path := folder / "facts.json").is_file():
-        return None
-    with models.failing_as(path):
-        language = json.loads(path.read_text(encoding="utf-8")).get("language")
-    return None if language == "und" else language
 
 
 def language_model(

@@ -51,10 +51,10 @@ da:FILE | existing scores or ratings | accuracy.external:_named | | direct asses
 stored:PLACE#METRIC | existing scores or ratings | accuracy.external:_named | | stored scores of another metric
 """,  # noqa: E501
     "naturalness": """
+native[:HEADS] | | naturalness.native:_named | | log-odds of a fluent original under Gemma 3 270M; heads for de, en
 lpp | language model | naturalness.lm:_named_lpp | | log-perplexity in nats per token
 bpb | language model | naturalness.lm:_named_bpb | | bits per byte, comparable between models with different tokens
 zip | language model | naturalness.compression:_named_zip | | code length under the model, less that of a compressor
-critic+lpp[:FOLDER] | language model | naturalness.critic:_named_combination | | logistic combination of critic and lpp
 lpp-distance | language model, R, whole corpus | naturalness.lpp:_named | | distance from the lpp of R (AN §5.1)
 critic[:FOLDER] | | naturalness.critic:_named | | log-odds of original against translation; bundled for de, en
 compression | | naturalness.compression:_named_compression | | bits per character of a compressor
@@ -71,6 +71,7 @@ mqm-fluency:FILE | existing scores or ratings | accuracy.external:_named | | pen
 }
 BEHIND = {
     "MODEL": "a folder, a .ckpt file or a hub id[@revision]",
+    "HEADS": "a file of heads, or the language of bundled ones",
     "FOLDER": "folder of a critic (else the bundled one, for de and en)",
     "FILE": "ratings of the same systems, or the name of a data set such as mqm/ted-ende",
     "PLACE": "a folder of WMT25 or mt-metrics-eval, or a table",
@@ -153,7 +154,7 @@ def row_of(name: str, axis: str = "") -> _MetricRow:
     ------
     UnknownName : with the nearest name.
 
-    >>> row_of("comet:my/folder").axis, row_of("critic+lpp").sees
+    >>> row_of("comet:my/folder").axis, row_of("lpp").sees
     ('accuracy', ('language model',))
     """
     rows = [row for row in TABLE if axis in ("", row.axis)]
@@ -283,7 +284,7 @@ def metric(
     name: str,
     of: TestSet | str,
     *,
-    lm: LanguageModel | str | None = "bundled",
+    lm: LanguageModel | str | None = "gemma-3-270m",
     n_refs: int | str | None = None,
     mono: Mono | None = None,
 ) -> Metric:
@@ -292,12 +293,12 @@ def metric(
     Parameters
     ----------
     name : str
-        Of docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp, critic, critic+lpp and others of
-        naturalness; mqm-accuracy:FILE, mqm-fluency:FILE, esa:FILE and stored:PLACE#METRIC for given scores of systems.
+        Of docs/metrics.md: chrf, bleu, comet and others of accuracy; native, lpp, critic and others of naturalness;
+        mqm-accuracy:FILE, mqm-fluency:FILE, esa:FILE and stored:PLACE#METRIC for given scores of systems.
     of : TestSet or str
         The test set to be scored, or the language of the translations, e.g. "de".
     lm : LanguageModel, str or None
-        Of metrics that need one, or its name as in `load_lm`; by default the bundled one.
+        Of metrics that need one, or its name as in `load_lm`.
     n_refs : int, "var" or None
         References of every segment that has any; by default the test set's, else 1.
     mono : Mono, optional
@@ -315,15 +316,13 @@ def metric(
     if row.axis == "accuracy":
         return accuracy_metric(name, lang, own if n_refs is None else n_refs)
     if isinstance(lm, str):
-        from ..naturalness.lm import BUNDLED, load_lm
-
-        lm = None if LM not in row.sees else _bundled(lang) if lm == BUNDLED else load_lm(lm)
+        lm = _loaded(lm) if LM in row.sees else None
     return naturalness_metric(name, lang, lm, mono=mono)
 
 
 @cache
-def _bundled(lang: str) -> LanguageModel:
-    """The bundled model of a language, loaded once."""
-    from ..naturalness.lm import BUNDLED, load_lm
+def _loaded(name: str) -> LanguageModel:
+    """A language model by its name, loaded once."""
+    from ..naturalness.lm import load_lm
 
-    return load_lm(BUNDLED, lang=lang)
+    return load_lm(name)
