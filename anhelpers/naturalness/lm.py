@@ -81,18 +81,25 @@ class LanguageModel:
         """Whether it has a token that ends a text, which can be scored too."""
         return self.prefilled is not None or self.tokenizer.eos_token_id is not None
 
+    @property
+    def _network(self) -> Any:
+        """The layers without the output layer, or the model itself if it has no such part."""
+        base = self.model.base_model
+        # transformers 4.57 does not find that of Gemma 3 by its name
+        return getattr(self.model, "model", base) if base is self.model else base
+
     @cached_property
     def _head_suffices(self) -> bool:
         """Whether the output layer on the last hidden states gives the logits (not with soft-capping)."""
         torch = need("torch", "language-model scoring")
         head = self.model.get_output_embeddings()
-        if head is None or self.model.base_model is self.model:
+        if head is None or self._network is self.model:
             return False
         n_vocab = self.model.config.get_text_config().vocab_size
         x = torch.arange(3, 19, device=self.device)[None] % n_vocab
         with torch.inference_mode():
             own = self.model(input_ids=x, use_cache=False).logits.float()
-            ours = head(self.model.base_model(input_ids=x, use_cache=False)[0]).float()
+            ours = head(self._network(input_ids=x, use_cache=False)[0]).float()
         return own.shape == ours.shape and torch.allclose(own, ours, rtol=0, atol=1e-5)
 
     def log_probs(
@@ -118,7 +125,7 @@ class LanguageModel:
         given = {"attention_mask": torch.ones_like(inputs), "use_cache": False} | given
         with torch.inference_mode():
             if self._head_suffices:
-                hidden = self.model.base_model(input_ids=inputs, **given)[0][at]
+                hidden = self._network(input_ids=inputs, **given)[0][at]
                 head = self.model.get_output_embeddings()
             else:
                 hidden = self.model(input_ids=inputs, **given).logits[at]

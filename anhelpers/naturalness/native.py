@@ -120,7 +120,7 @@ def mean_states(lm: LanguageModel, texts: Sequence[str], layers: Sequence[int]) 
     AnhelpersError : a state is nan or infinite.
     """
     torch = need("torch", "the metric native")
-    network = _cut(lm.model.base_model, max(layers))
+    network = _cut(lm._network, max(layers))
     first = 0 if lm.context_token is None else 1
     room, windows = lm.max_tokens - first, []
     for owner, ids in enumerate(_token_ids(lm, checks.texts("texts", texts), False)):

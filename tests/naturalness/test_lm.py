@@ -52,6 +52,7 @@ MODELS = {  # Gemma 2 caps its final logits, so hidden states alone do not give 
         "Gemma2Config",
         SHAPE | {"num_key_value_heads": 2, "head_dim": 8, "final_logit_softcapping": 2.0},
     ),
+    "gemma3": ("Gemma3TextConfig", SHAPE | {"num_key_value_heads": 2, "head_dim": 8}),
 }
 
 
