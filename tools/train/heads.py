@@ -1,0 +1,166 @@
+"""Fit the two heads of the metric native: original or translated, and fluent or damaged by rule.
+
+A head is a logistic regression on the mean hidden states of texts. The score native + w · fluent is calibrated on
+held-out texts: scale and shift make it the log-odds, at equal priors, of being written in the language.
+"""
+
+import argparse
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from damage import Damage
+from sklearn.linear_model import LogisticRegression
+
+import anhelpers as an
+from anhelpers.naturalness.critic import auc, reliability
+from anhelpers.naturalness.native import mean_states
+
+LM = "gemma-3-270m"
+SAMPLE = {"human-translation": 6000, "machine-translation": 8000, "translation": 14000}
+DAMAGED = {"native": 3000, "human-translation": 1500, "machine-translation": 1000}
+DAMAGED["translation"] = 2500
+LENGTHS = range(4, 46)  # words of a text to damage
+C = {"native": 1e-4, "fluent": 1e-3}
+BLOCK, FOLDS = 120, 5  # neighbouring lines in one fold
+
+
+class Row(NamedTuple):
+    group: str  # translations of the same sources have the same
+    side: str
+    line: int
+    text: str
+
+
+class Pair(NamedTuple):
+    base: int  # row of the text
+    damaged: str
+
+
+def read_rows(table: Path | None, native: list[Path], translated: list[Path]) -> list[Row]:
+    """A sample of each side, from a table (set, side, origin, line, text) or from files of one text a line."""
+    if table:
+        cells = [line.split("\t") for line in an.data.read_lines(table)[1:]]
+        rows = [Row(group, side, int(line), text) for group, side, _, line, text in cells]
+    else:
+        rows = [
+            Row(path.name.partition(".")[0], side, line, " ".join(text.split()))
+            for side, paths in (("native", native), ("translation", translated))
+            for path in paths
+            for line, text in enumerate(an.data.read_lines(path))
+        ]
+    rng, sides = random.Random(7), sorted({row.side for row in rows} - {"native"})
+    of = {side: [row for row in rows if row.side == side] for side in ("native", *sides)}
+    few = {side: rng.sample(of[side], min(SAMPLE[side], len(of[side]))) for side in sides}
+    return [row for part in (of | few).values() for row in part]
+
+
+def damaged_pairs(rows: list[Row], lang: str) -> list[Pair]:
+    """Texts of every side, each once, with 1 to 3 errors."""
+    texts = [row.text for row in rows]
+    damage, first = Damage(texts, lang), {}
+    for i, text in enumerate(texts):
+        if text == " ".join(text.split()):
+            first.setdefault(text, i)
+    shuffle, rng, bases = random.Random(3).shuffle, np.random.default_rng(13), {}
+    for side in sorted({row.side for row in rows}):
+        of = [i for t, i in first.items() if rows[i].side == side and len(t.split()) in LENGTHS]
+        shuffle(of)
+        bases[side] = of[: DAMAGED[side]]
+    order = [i for side in ("native", *sorted({*bases} - {"native"})) for i in bases[side]]
+    return [Pair(i, worse) for i in order if (worse := damage(texts[i], rng))]
+
+
+def fit(x: np.ndarray, good: np.ndarray, c: float) -> tuple[np.ndarray, float]:
+    """Weights and intercept of a logistic regression on standardised states, classes of equal weight."""
+    mean, sd = x.mean(0), x.std(0) + 1e-6
+    model = LogisticRegression(C=c, max_iter=1000, class_weight="balanced")
+    model.fit((x - mean) / sd, good)
+    w = model.coef_[0] / sd
+    return w, float(model.intercept_[0] - mean @ w)
+
+
+def heads(
+    x: np.ndarray, native: np.ndarray, good: np.ndarray, bad: np.ndarray
+) -> list[tuple[np.ndarray, float]]:
+    """Native and fluent."""
+    fluent = fit(np.vstack([good, bad]), np.arange(2 * len(good)) < len(good), C["fluent"])
+    return [fit(x, native, C["native"]), fluent]
+
+
+def score(x: np.ndarray, both: list[tuple[np.ndarray, float]], weight: float) -> np.ndarray:
+    (w, b), (v, c) = both
+    return x @ w + b + weight * (x @ v + c)
+
+
+def calibration(held: np.ndarray, native: np.ndarray) -> tuple[float, float]:
+    """Scale and shift that turn held-out scores into log-odds at equal priors (Platt 1999)."""
+    model = LogisticRegression(C=1e9, class_weight="balanced").fit(held[:, None], native)
+    return float(model.coef_[0, 0]), float(model.intercept_[0])
+
+
+def train(args: argparse.Namespace) -> None:
+    rows = read_rows(args.table, args.native, args.translated)
+    pairs = damaged_pairs(rows, args.lang)
+    lm = an.load_lm(args.lm)
+
+    def states(texts: list[str]) -> np.ndarray:
+        return mean_states(lm, texts, args.layers).astype(np.float64)
+
+    x, bad = states([row.text for row in rows]), states([pair.damaged for pair in pairs])
+    native = np.array([row.side == "native" for row in rows])
+    base = np.array([pair.base for pair in pairs])
+    good = x[base]
+    both = {r.text for r in rows if r.side == "native"} & {
+        r.text for r in rows if r.side != "native"
+    }
+    first = {row.text: i for i, row in reversed([*enumerate(rows)])}
+    kept = np.array([i for t, i in first.items() if t not in both and np.isfinite(x[i]).all()])
+
+    # held-out scores: blocks of neighbouring lines are dealt to folds, all translations of a line together
+    blocks = [f"{row.group} {row.line // BLOCK}" for row in rows]
+    names, which = np.unique(blocks, return_inverse=True)
+    fold = (np.random.default_rng(13).permutation(len(names)) % FOLDS)[which]
+    held, wins = np.zeros(len(rows)), np.zeros(len(pairs))
+    for k in range(FOLDS):
+        some, rest = kept[fold[kept] != k], fold[base] != k
+        fitted = heads(x[some], native[some], good[rest], bad[rest])
+        held[fold == k] = score(x[fold == k], fitted, args.fluent_weight)
+        damage = [score(part[~rest], fitted, args.fluent_weight) for part in (good, bad)]
+        wins[~rest] = damage[0] > damage[1]
+    scale, shift = calibration(held[kept], native[kept])
+    r, q = (scale * held[kept[side]] + shift for side in (native[kept], ~native[kept]))
+    fitted = heads(x[kept], native[kept], good, bad)
+    facts = {
+        "language": args.lang,
+        "model": lm.name,
+        "revision": lm.revision,
+        "layers": args.layers,
+        "intercepts": {n: float(f"{b:.6g}") for n, (_, b) in zip(C, fitted, strict=True)},
+        "fluent_weight": args.fluent_weight,
+        "scale": float(f"{scale:.6g}"),
+        "shift": float(f"{shift:.6g}"),
+        "reliability": reliability(r, q),
+        "counts": dict(Counter(rows[i].side for i in kept)) | {"damaged": len(pairs)},
+        "held_out": {"auc": round(auc(r, q), 4), "damaged_below": round(float(wins.mean()), 4)},
+        "weights": {n: [float(f"{v:.6g}") for v in w] for n, (w, _) in zip(C, fitted, strict=True)},
+    }
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(facts) + "\n", "utf-8")
+    print({name: value for name, value in facts.items() if name != "weights"})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--native", type=Path, nargs="+", default=[])
+    parser.add_argument("--translated", type=Path, nargs="+", default=[])
+    parser.add_argument("--table", type=Path, help="columns set, side, origin, line, text")
+    parser.add_argument("--lang", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--lm", default=LM)
+    parser.add_argument("--layers", type=int, nargs="+", default=[9])
+    parser.add_argument("--fluent-weight", type=float, default=0.5)
+    train(parser.parse_args())
