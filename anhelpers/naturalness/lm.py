@@ -24,7 +24,7 @@ DEFAULT = "gemma-3-270m"
 STORE = "scores.sqlite"
 """The bundled cache file: scores of the bundled texts under the default model and by its heads."""
 _CHUNK = 1024  # texts between two commits of the cache; those that begin alike share prefixes
-_LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
+_LOGITS_PER_BLOCK, _VOCABULARY_BLOCK = 2**20, 2048  # 4 MiB of float32 logits stay in a CPU's cache
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class LanguageModel:
         """Whether the output layer on the last hidden states gives the logits (not with soft-capping)."""
         torch = need("torch", "language-model scoring")
         head = self.model.get_output_embeddings()
-        if head is None or self._network is self.model:
+        if type(head) is not torch.nn.Linear or self._network is self.model:
             return False
         n_vocab = self.model.config.get_text_config().vocab_size
         x = torch.arange(3, 19, device=self.device)[None] % n_vocab
@@ -123,25 +123,45 @@ class LanguageModel:
         at, targets = at.to(self.device), targets.to(self.device)
         # transformers would build a mask in every call, most of a small model's time
         given = {"attention_mask": torch.ones_like(inputs), "use_cache": False} | given
+        head, n_vocab = None, self.model.config.get_text_config().vocab_size
         with torch.inference_mode():
             if self._head_suffices:
                 hidden = self._network(input_ids=inputs, **given)[0][at]
                 head = self.model.get_output_embeddings()
             else:
                 hidden = self.model(input_ids=inputs, **given).logits[at]
-                head = torch.nn.Identity()
             after = np.arange(len(hidden)) if after is None else after
-            rows = max(64, _LOGITS_PER_CHUNK // self.model.config.get_text_config().vocab_size)
+            rows = _LOGITS_PER_BLOCK // min(n_vocab, _VOCABULARY_BLOCK)
             bounds = np.searchsorted(after, np.arange(0, len(hidden) + rows, rows))
             places, parts = torch.from_numpy(after).to(self.device), []
             for k, (low, high) in enumerate(pairwise(bounds)):
-                logits = head(hidden[k * rows : (k + 1) * rows]).float()
-                if self.never:
-                    logits[:, list(self.never)] = -np.inf
-                # not logsumexp: a process' first torch.exp can be off by 1e-4 (torch 2.13, MKL)
-                parts.append(logits.log_softmax(1)[places[low:high] - k * rows, targets[low:high]])
+                some = hidden[k * rows : (k + 1) * rows]
+                parts.append(self._picked(head, some, places[low:high] - k * rows, targets[low:high]))
             values, wanted = torch.cat(parts).double().cpu().numpy(), targets.cpu().numpy()
         return models.finite_output(values, self.name, np.isin(wanted, self.never))
+
+    def _picked(self, head: Any, hidden: Any, rows: Any, targets: Any) -> Any:
+        """Log-probabilities of tokens, each after a row of hidden states (of logits where `head` is None).
+
+        The vocabulary is read in blocks, whose logits stay in a CPU's cache.
+        """
+        torch = need("torch", "language-model scoring")
+        n = len(hidden[0]) if head is None else len(head.weight)
+        picked, totals = torch.empty(len(rows), device=hidden.device), []
+        for v in range(0, n, _VOCABULARY_BLOCK):
+            block = slice(v, v + _VOCABULARY_BLOCK)
+            if head is None:
+                logits = hidden[:, block].float()
+            else:
+                bias = None if head.bias is None else head.bias[block]
+                logits = torch.nn.functional.linear(hidden, head.weight[block], bias).float()
+            width = logits.shape[1]
+            dead = [i - v for i in self.never if 0 <= i - v < width]
+            logits[:, dead] = -np.inf
+            here = (v <= targets) & (targets < v + width)
+            picked[here] = logits[rows[here], targets[here] - v]
+            totals.append(_log_sum_exp(logits, next(i for i in range(width) if i not in dead)))
+        return picked - _log_sum_exp(torch.stack(totals, 1), 0)[rows]
 
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
@@ -173,6 +193,14 @@ class LanguageModel:
             scored = _forward(self, [rows[i] for i in batch])
             found[batch] = [values[n - 1 :].sum() for values in scored]
         return found
+
+
+def _log_sum_exp(logits: Any, finite: int) -> Any:
+    """(n,) log of the sum of exp over the columns, one of which is known to be finite.
+
+    Not `logsumexp`: a process' first torch.exp can be off by 1e-4 (torch 2.13, MKL).
+    """
+    return logits[:, finite] - logits.log_softmax(1)[:, finite]
 
 
 def load_lm(
