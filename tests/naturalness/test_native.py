@@ -1,0 +1,158 @@
+"""The metric native: mean states beside a plain loop, heads by hand, and files."""
+
+import json
+
+import numpy as np
+import pytest
+
+import anhelpers as an
+from anhelpers.errors import DataError
+from anhelpers.metrics import Asked
+from anhelpers.naturalness import native
+
+torch = pytest.importorskip("torch", reason="needs torch: pip install anhelpers[neural]")
+transformers = pytest.importorskip("transformers")
+pytestmark = pytest.mark.neural
+
+TEXTS = [
+    "Der Hund schläft.",
+    "Hund",
+    "Heute schläft der Hund auf dem Sofa, sagt sie.",
+    "Der Hund schläft.",
+]
+
+
+@pytest.fixture(scope="module")
+def lm(tmp_path_factory):
+    """A random network of 3 layers, whose tokens are bytes; texts of more than 32 are in windows."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(
+        models.BPE(vocab={sign: i for i, sign in enumerate(["<s>", *signs])}, merges=[])
+    )
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>")
+    torch.manual_seed(5)
+    config = transformers.LlamaConfig(
+        vocab_size=257,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        max_position_embeddings=32,
+        bos_token_id=0,
+        eos_token_id=None,
+    )
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return an.load_lm(folder, device="cpu")
+
+
+def alone(lm, text, layers):
+    """The mean state of one short text by transformers."""
+    x = torch.tensor([[0, *lm.tokenizer(text, add_special_tokens=False).input_ids]])
+    with torch.inference_mode():
+        states = lm.model(input_ids=x, output_hidden_states=True).hidden_states
+    return np.concatenate([states[k][0, 1:].mean(0).numpy() for k in layers])
+
+
+@pytest.mark.verifies("native", "foreign")
+def test_mean_states_are_those_of_each_text_alone(lm):
+    found = native.mean_states(lm, [*TEXTS[:2], "", " "], [1, 2])
+    for row, text in zip(found, TEXTS[:2], strict=False):
+        assert row == pytest.approx(alone(lm, text, [1, 2]), abs=1e-5)
+    assert np.isnan(found[2:]).all()
+
+
+def test_a_text_longer_than_the_window_is_read_in_windows(lm):
+    text = TEXTS[2]
+    size = lm.max_tokens - 1
+    assert size < len(text) < 2 * size
+    parts = text[:size], text[size:]
+    if any(ord(sign) > 127 for sign in text):  # as many tokens as bytes
+        coded = text.encode()
+        parts = coded[:size].decode(), coded[size:].decode()
+    sums = sum(alone(lm, part, [2]) * len(part.encode()) for part in parts)
+    found = native.mean_states(lm, [text], [2])[0]
+    assert found == pytest.approx(sums / len(text.encode()), abs=1e-5)
+
+
+def test_a_layer_that_the_model_does_not_have_is_refused(lm):
+    with pytest.raises(DataError, match="layer"):
+        native.mean_states(lm, TEXTS, [4])
+
+
+def test_states_that_are_not_finite_are_refused(lm, monkeypatch):
+    with torch.no_grad():
+        weight = lm.model.model.layers[0].mlp.down_proj.weight
+        before = weight.clone()
+        weight.fill_(np.inf)
+    try:
+        with pytest.raises(an.AnhelpersError, match="nan or infinity"):
+            native.mean_states(lm, TEXTS, [2])
+    finally:
+        with torch.no_grad():
+            weight.copy_(before)
+
+
+def heads(lm, path, **changes):
+    """A file of heads with weights 1/8 and -1/8."""
+    ones = [0.125] * 16
+    facts = {"language": "de", "model": lm.name, "revision": lm.revision, "layers": [2]}
+    facts |= {"weights": {"native": ones, "fluent": [-one for one in ones]}}
+    facts |= {
+        "intercepts": {"native": 1, "fluent": 2},
+        "fluent_weight": 0.5,
+        "scale": 2,
+        "shift": -1,
+    }
+    path.write_text(json.dumps(facts | changes), encoding="utf-8")
+    return path
+
+
+@pytest.mark.verifies("native", "hand")
+def test_the_score_is_the_weighed_sum_of_both_heads(lm, tmp_path, monkeypatch):
+    monkeypatch.setattr(native, "_model", lambda name, revision: lm)
+    file = heads(lm, tmp_path / "heads.json")
+    metric = native._named(Asked(f"native:{file}", str(file), (), "de"))
+    found = metric.score_segments([*TEXTS, ""])
+    for score, text in zip(found, TEXTS[:2], strict=False):
+        half = alone(lm, text, [2]).sum() / 8
+        assert score == pytest.approx(2 * ((1 + half) + 0.5 * (2 - half)) - 1, abs=1e-4)
+    assert found[0] == found[3]
+    assert np.isnan(found[4])
+    assert (metric.higher_is_better, metric.unit) == (True, "nats per text")
+
+
+def test_another_language_gets_a_note_and_an_unknown_one_an_error(lm, tmp_path, capsys):
+    file = heads(lm, tmp_path / "heads.json")
+    native._named(Asked(f"native:{file}", str(file), (), "cs"))
+    assert "'de'" in capsys.readouterr().err
+    with pytest.raises(DataError, match="expected a file"):
+        native._named(Asked("native", "", (), "cs"))
+
+
+DAMAGE = {
+    "weights": {"native": [1.0] * 16, "fluent": [1.0] * 15},
+    "layers": [],
+    "scale": float("nan"),
+    "intercepts": {"native": 1},
+    "fluent_weight": "much",
+}
+
+
+@pytest.mark.parametrize("key", DAMAGE)
+def test_a_damaged_file_is_refused_with_its_name(lm, tmp_path, key):
+    file = heads(lm, tmp_path / "heads.json", **{key: DAMAGE[key]})
+    with pytest.raises(DataError, match=r"heads\.json"):
+        native.load_heads(file)
+
+
+def test_heads_of_another_revision_are_refused(lm, tmp_path, monkeypatch):
+    monkeypatch.setattr(native, "load_lm", lambda name: lm)
+    native._model.cache_clear()
+    with pytest.raises(DataError, match="revision"):
+        native._model(lm.name, "0123456789ab")
