@@ -59,7 +59,9 @@ def alone(lm, text, layers):
     return np.concatenate([states[k][0, 1:].mean(0).numpy() for k in layers])
 
 
-@pytest.mark.verifies("native", "foreign")
+@pytest.mark.verifies(
+    "Log-odds of a fluent original", by="foreign", of="transformers, a text at a time"
+)
 def test_mean_states_are_those_of_each_text_alone(lm):
     found = native.mean_states(lm, [*TEXTS[:2], "", " "], [1, 2])
     for row, text in zip(found, TEXTS[:2], strict=False):
@@ -67,14 +69,20 @@ def test_mean_states_are_those_of_each_text_alone(lm):
     assert np.isnan(found[2:]).all()
 
 
+@pytest.mark.verifies("Log-odds of a fluent original", by="property")
+def test_the_state_of_a_text_does_not_depend_on_the_others(lm):
+    several = [text[:k] for text in TEXTS for k in range(1, len(text), 5)]
+    found, back = (native.mean_states(lm, texts, [3]) for texts in (several, several[::-1]))
+    np.testing.assert_allclose(found, back[::-1], atol=1e-5)
+    np.testing.assert_allclose(found[4], native.mean_states(lm, several[4:5], [3])[0], atol=1e-5)
+
+
 def test_a_text_longer_than_the_window_is_read_in_windows(lm):
     text = TEXTS[2]
     size = lm.max_tokens - 1
     assert size < len(text) < 2 * size
-    parts = text[:size], text[size:]
-    if any(ord(sign) > 127 for sign in text):  # as many tokens as bytes
-        coded = text.encode()
-        parts = coded[:size].decode(), coded[size:].decode()
+    coded = text.encode()  # a token is a byte
+    parts = coded[:size].decode(), coded[size:].decode()
     sums = sum(alone(lm, part, [2]) * len(part.encode()) for part in parts)
     found = native.mean_states(lm, [text], [2])[0]
     assert found == pytest.approx(sums / len(text.encode()), abs=1e-5)
@@ -113,7 +121,7 @@ def heads(lm, path, **changes):
     return path
 
 
-@pytest.mark.verifies("native", "hand")
+@pytest.mark.verifies("Log-odds of a fluent original", by="hand")
 def test_the_score_is_the_weighed_sum_of_both_heads(lm, tmp_path, monkeypatch):
     monkeypatch.setattr(native, "_model", lambda name, revision: lm)
     file = heads(lm, tmp_path / "heads.json")
