@@ -136,7 +136,9 @@ class LanguageModel:
             places, parts = torch.from_numpy(after).to(self.device), []
             for k, (low, high) in enumerate(pairwise(bounds)):
                 some = hidden[k * rows : (k + 1) * rows]
-                parts.append(self._picked(head, some, places[low:high] - k * rows, targets[low:high]))
+                parts.append(
+                    self._picked(head, some, places[low:high] - k * rows, targets[low:high])
+                )
             values, wanted = torch.cat(parts).double().cpu().numpy(), targets.cpu().numpy()
         return models.finite_output(values, self.name, np.isin(wanted, self.never))
 
