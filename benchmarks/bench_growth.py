@@ -70,10 +70,10 @@ def workloads(quick: bool) -> Iterator[Growing]:
         lambda size: _curve(n // 4, size),
         7,
     )
-    lm = an.load_lm("de-small", device="cpu")
-    sizes = tuple(size // fewer for size in (16, 32, 64, 128))
-    yield Growing("log-probabilities under de-small", "N", sizes, lambda size: _lm(lm, size, 8), 2)
-    yield Growing("log-probabilities under de-small", "K", sizes, lambda size: _lm(lm, 8, size), 2)
+    lm = an.load_lm(device="cpu")
+    sizes = tuple(size // fewer for size in (4, 8, 16, 32))
+    yield Growing(f"log-probabilities, {lm.name}", "N", sizes, lambda size: _lm(lm, size, 8), 2)
+    yield Growing(f"log-probabilities, {lm.name}", "K", sizes, lambda size: _lm(lm, 8, size), 2)
     yield from whole_studies(quick)
 
 

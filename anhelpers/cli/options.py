@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 _KINDS = ("LLM", "MT", "online", "human")
 _SHARED: dict[str, dict[str, object]] = {
     "--naturalness": {
-        "default": "lpp",
         "metavar": "METRIC",
-        "help": f"{lookup.listed('naturalness')} (default: lpp)",
+        "help": f"{lookup.listed('naturalness')} (default: native for de and en, else lpp; with another --lm lpp)",
     },
     "--lm": {
         "default": "gemma-3-270m",

@@ -34,7 +34,7 @@ class _Request:
 
     texts: shared._Texts
     metrics: tuple[str, ...]
-    naturalness: str
+    naturalness: str | None
     lm: str
     mono: str | bool | None
     domain: str | None
@@ -91,12 +91,13 @@ def run(args: argparse.Namespace) -> None:
         *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed),
     )
     compared = _read(request)
-    results = _score(request, compared)
+    chosen = request.naturalness or lookup.default_naturalness(compared.test.trg_lang, request.lm)
+    results = _score(request, compared, chosen)
     shared._print_notes(note for one in results for note in (*one.notes, *one.cautions))
     write_report(
         request.out,
         results,
-        [*request.metrics, request.naturalness, *filter(None, [request.texts.data])],
+        [*request.metrics, chosen, *filter(None, [request.texts.data])],
         n_segments=len(compared.test),
         n_draws=_DRAWS,
         seed=request.seed,
@@ -134,18 +135,18 @@ def _read(request: _Request) -> _Compared:
     return _Compared(test, cands, tuple(mine))
 
 
-def _score(request: _Request, compared: _Compared) -> list[PlaneResult]:
+def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneResult]:
     """One result per accuracy metric, from the same draws."""
     from ..plane import outside_of
 
-    test, lang, folded = compared.test, compared.test.trg_lang, request.naturalness == LPP_DISTANCE
-    model = shared.language_model(request.lm, [request.naturalness])
+    test, lang, folded = compared.test, compared.test.trg_lang, chosen == LPP_DISTANCE
+    model = shared.language_model(request.lm, [chosen])
     mono = (
         shared._monolingual(request.texts.data, test, request.mono)
         if request.mono or folded
         else None
     )
-    naturalness = lookup.naturalness_metric(request.naturalness, lang, model, mono=mono)
+    naturalness = lookup.naturalness_metric(chosen, lang, model, mono=mono)
     judge = lookup.naturalness_metric("lpp", lang, model) if folded else naturalness
     accuracies = [lookup.accuracy_metric(name, lang, test.n_refs or 1) for name in request.metrics]
     results: list[PlaneResult] = []

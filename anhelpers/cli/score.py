@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._pandas import pd
-from ..errors import DataError
+from ..errors import DataError, MissingExtra
 from ..metrics import LPP_DISTANCE
 from ..scoring import lookup
 from . import options as shared
@@ -59,10 +59,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         "-m",
         "--metrics",
         nargs="+",
-        default=["chrf"],
         metavar="METRIC",
         help=f"accuracy {lookup.listed('accuracy')}; naturalness {lookup.listed('naturalness')} "
-        "(default: chrf)",
+        "(default: chrf, and native for de and en, else lpp)",
     )
     shared._add_options(parser, "--lm", "--mono", "--output")
     add(
@@ -81,12 +80,21 @@ def run(args: argparse.Namespace) -> None:
 
     request = _Request(
         shared._Texts.of(args),
-        tuple(dict.fromkeys(args.metrics)),
+        tuple(dict.fromkeys(args.metrics or ())),
         *(args.lm, args.mono, args.level, args.segments),
     )
     texts = _read(request)
     shared._print_notes([*texts.compared.notes, *check(texts.compared)])
-    shared._write_table(_score(request, texts, args.mme), args.output)
+    if not request.metrics:
+        named = lookup.default_naturalness(texts.compared.trg_lang, request.lm)
+        try:
+            table = _score(replace(request, metrics=("chrf", named)), texts, args.mme)
+        except MissingExtra as error:
+            shared._print_notes([f"{named} is missing: {error}"])
+            table = _score(replace(request, metrics=("chrf",)), texts, args.mme)
+    else:
+        table = _score(request, texts, args.mme)
+    shared._write_table(table, args.output)
 
 
 def _read(request: _Request) -> _Texts:

@@ -158,7 +158,10 @@ def without_sparse(test: TestSet, max_blank_share: float) -> TestSet:
 
 
 def oracle_study(
-    test: TestSet, cands: CandidateSet, accuracy: Metric | str, naturalness: Metric | str
+    test: TestSet,
+    cands: CandidateSet,
+    accuracy: Metric | str = "chrf",
+    naturalness: Metric | str | None = None,
 ) -> OracleStudy:
     """Score all candidates and systems on both axes; trace the oracle curve on the segments that all share.
 
@@ -170,7 +173,8 @@ def oracle_study(
     cands : CandidateSet
         Candidates of the oracle; those tagged only as a reference or human system are left out.
     accuracy, naturalness : Metric or str
-        Metrics, or their names as in `scoring.lookup.metric`; oriented so that higher is better.
+        Metrics, or their names as in `scoring.lookup.metric`; oriented so that higher is better. Without naturalness it
+        is `scoring.default_naturalness`: native in German and English, else lpp.
 
     Returns
     -------
@@ -178,6 +182,7 @@ def oracle_study(
         Its `curve`, `systems()`, and `candidates()` in the order of `curve.select(beta)`.
         ``an.plot_curve(study.curve, study.systems())`` draws it; ``an.explore(study)`` has a slider for β.
     """
+    naturalness = naturalness or lookup.default_naturalness(test.trg_lang)
     return oracle_studies(test, cands, [accuracy], [naturalness])[0]
 
 

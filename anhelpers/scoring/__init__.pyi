@@ -1,6 +1,7 @@
 # Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
 from .lookup import accuracy_metric as accuracy_metric
+from .lookup import default_naturalness as default_naturalness
 from .lookup import fitting_metric as fitting_metric
 from .tables import check_systems as check_systems
 from .tables import scorable as scorable

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..data.languages import known_code
+from ..data.fetch import bundled
+from ..data.languages import known_code, short_code
 from ..data.schema import TestSet
 from ..errors import DataError, UnknownName
 from ..metrics import Asked, Metric, fitting_metrics
@@ -186,6 +188,23 @@ def listed(axis: str) -> str:
     """
     typed = "; ".join(f"from {seen}: {', '.join(names)}" for seen, names in _grouped(axis).items())
     return "; ".join([typed, *(f"{one}: {what}" for one, what in BEHIND.items() if one in typed)])
+
+
+def default_naturalness(lang: str, lm: str = "gemma-3-270m") -> str:
+    """The metric of naturalness where none is named: native for the languages of bundled heads, else lpp.
+
+    Under another language model than that of the heads it is lpp as well.
+
+    >>> default_naturalness("deu"), default_naturalness("cs")
+    ('native', 'lpp')
+    """
+    with suppress(UnknownName):
+        return (
+            "native"
+            if lm == "gemma-3-270m" and bundled(f"native/{short_code(lang)}.json")
+            else "lpp"
+        )
+    return "lpp"
 
 
 def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **options: Any) -> Metric:

@@ -37,7 +37,11 @@ _ALL = "all"
 _VIEWS = ["one", "table"]
 _MOST_POINTS = 64  # candidates of a source that are drawn as points
 _ENDS = [f"{axis}_{end}" for axis in ("accuracy", "naturalness") for end in ("low", "high")]
-_SHORT = {"lpp": ("log-probability", "log-prob."), "critic": ("critic", "critic")}
+_SHORT = {
+    "lpp": ("log-probability", "log-prob."),
+    "critic": ("critic",) * 2,
+    "native": ("native",) * 2,
+}
 _ONE = ("accuracy", "naturalness", "systems", "names", "accuracy_title", "naturalness_title")
 _LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyphens:auto"'
 
