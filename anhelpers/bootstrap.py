@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from ._numba import compiled
+from ._lazy import compiled
 from .errors import DataError
 from .estimate import Estimate
 from .progress import note_once

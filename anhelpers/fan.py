@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from ._numba import compiled
+from ._lazy import compiled
 from .errors import DataError
 from .frontier import _held_betas, most_at, vertex_at
 

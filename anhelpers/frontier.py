@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from ._numba import compiled
+from ._lazy import compiled
 from .checks import LARGEST_SCORE as LARGEST
 from .errors import DataError
 

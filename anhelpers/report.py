@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import __version__
-from ._pandas import pd
+from ._lazy import pd
 from .metrics import LPP_DISTANCE
 from .plane.scores import Plane
 from .plane.table import cell_text, decimals, readable

@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 import anhelpers as an
-from anhelpers._numba import cores
+from anhelpers._lazy import cores
 from anhelpers.provenance import environment
 
 from .bench_surface import candidates, scoring

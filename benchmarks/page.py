@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 import anhelpers as an
-from anhelpers._numba import cores
+from anhelpers._lazy import cores
 from anhelpers.charts.offline import picture
 from anhelpers.provenance import from_template
 

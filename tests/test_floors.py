@@ -10,9 +10,9 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "anhelpers"
 FLOORS = [
-    "errors checks progress _numba _pandas __version__",
+    "errors checks progress _lazy __version__",
     "frontier hull fan exact stats estimate intervals bootstrap divergences",
-    "metrics provenance data accuracy naturalness candidates translation models hub mqm scoring",
+    "metrics provenance data accuracy naturalness candidates translation models gguf hub mqm scoring",
     "plane xmi",
     "charts widgets classroom",
     "report notebooks",

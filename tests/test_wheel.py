@@ -93,15 +93,16 @@ def test_the_wheel_holds_the_package_its_data_and_licences_and_nothing_else(whee
     assert {f"{info}licenses/LICENSE", f"{info}licenses/data/LICENSE"} <= set(names)
     code = {name for name in names if name.endswith(".py")}
     assert code == {p.relative_to(ROOT).as_posix() for p in (ROOT / "anhelpers").rglob("*.py")}
-    assert wheel.stat().st_size < 21_000_000
+    assert wheel.stat().st_size < 5_000_000
 
 
-def test_the_models_of_a_language_have_12_mb_at_most_and_all_20():
-    def size(folder):
-        return sum(p.stat().st_size for p in (ROOT / "data" / folder).rglob("*") if p.is_file())
+def test_critics_heads_and_kept_scores_are_small():
+    def size(name):
+        path = ROOT / "data" / name
+        return sum(p.stat().st_size for p in (path, *path.rglob("*")) if p.is_file())
 
-    assert size("lm/de-small") + size("critic/de") <= 12_000_000
-    assert size("lm") + size("critic") <= 20_000_000
+    assert size("critic") + size("native") <= 1_000_000
+    assert size("scores.sqlite") <= 2_000_000
 
 
 def test_the_installed_commands_answer(installed):

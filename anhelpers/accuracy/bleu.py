@@ -9,7 +9,7 @@ import sacrebleu
 from numpy.typing import ArrayLike
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from .._numba import compiled
+from .._lazy import compiled
 from ..data.languages import short_code
 from ..errors import DataError, MissingExtra
 from .chrf import Counter, _characters, _clipped_matches, _words

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._numba import compiled
+from .._lazy import compiled
 
 Texts = tuple[np.ndarray, np.ndarray]
 """Symbols (uint32) of some texts one after the other, and the (n+1,) int64 offsets of the texts in them."""

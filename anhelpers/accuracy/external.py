@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..data.external import POINTS, Family, read_scores, read_wmt25_scores, within
 from ..data.human import KINDS, is_export, read_ratings_of
 from ..data.io import read_bytes, read_table

@@ -14,7 +14,7 @@ import sacrebleu
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .._numba import cores
+from .._lazy import cores
 from ..data.languages import spaced
 from ..errors import DataError
 from ..metrics import Asked, Metric

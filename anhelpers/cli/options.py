@@ -11,7 +11,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError
 from ..progress import note, say
 from ..scoring import lookup

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE
 from ..scoring import lookup

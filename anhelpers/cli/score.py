@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError, MissingExtra
 from ..metrics import LPP_DISTANCE
 from ..scoring import lookup

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError, need
 from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
 from .languages import _infer_pair

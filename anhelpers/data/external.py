@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError
 from .io import _read_jsonl, _refuse, _stem_of, _value_of, read_table
 from .languages import _split_pair, known_code, short_code

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError, nearest
 from ..progress import say
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import AnhelpersWarning, DataError
 from ..progress import note
 from .io import _decode, _refuse, _split_rows, read_bytes

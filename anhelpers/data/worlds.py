@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError
 from ..exact import Problem
 from .fetch import bundled

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist
 
 from .. import checks
-from .._numba import compiled, cores
+from .._lazy import compiled, cores
 from ..errors import DataError
 from ..estimate import Estimate
 from .samples import _pair_noise, _PairSums, _spread_rows

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from .._pandas import pd
+from .._lazy import pd
 from ..data.mqm_tables import Scheme, Weights, load_scheme, load_weights
 from ..data.mqm_tables import choose_scheme as choose_scheme
 from ..data.ratings import Ratings

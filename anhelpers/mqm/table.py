@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..bootstrap import bootstrap_means, clusters_of, few_clusters, student
 from ..errors import DataError
 from .scores import KINDS, MqmScores

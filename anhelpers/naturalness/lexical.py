@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from .._numba import compiled
-from .._pandas import pd
+from .._lazy import compiled, pd
 from ..bootstrap import clusters_of, effective, student
 from ..data.languages import short_code, spaced
 from ..data.schema import TestSet

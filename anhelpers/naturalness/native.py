@@ -191,7 +191,8 @@ def head_scores(heads: Heads, texts: Sequence[str], lm: LanguageModel | None = N
 def native_metric(heads: Heads, trg_lang: str | None = None) -> Metric:
     """The log-odds of both heads as a metric: nats per text, higher is more natural.
 
-    Blank texts are nan. For texts in another language than that of the heads, a note says so.
+    Blank texts are nan. For texts in another language than that of the heads, a note says so; made for their language,
+    the metric refuses a test set in another.
 
     Parameters
     ----------
@@ -215,6 +216,7 @@ def native_metric(heads: Heads, trg_lang: str | None = None) -> Metric:
         (),
         heads.signature,
         score_segments,
+        lang=lang if lang == heads.language else None,
     )
 
 

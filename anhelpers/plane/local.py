@@ -12,7 +12,7 @@ from itertools import permutations
 
 import numpy as np
 
-from .._pandas import pd
+from .._lazy import pd
 from ..bootstrap import Score, cluster_sums, score_intervals
 from ..errors import DataError
 from ..frontier import OracleCurve, hulls, line_distances

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..data.human import RATED
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError

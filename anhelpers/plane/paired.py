@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..bootstrap import BLOCK, cluster_sums
 from ..errors import DataError
 from ..stats import holm

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..data.ratings import Join
 from ..data.schema import TestSet
 from ..metrics import Metric

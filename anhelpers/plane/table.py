@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..bootstrap import (
     FEWEST,
     Resamples,

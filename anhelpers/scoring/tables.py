@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .._pandas import pd
+from .._lazy import pd
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..metrics import Metric, check_language

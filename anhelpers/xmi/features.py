@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..errors import DataError
 from ..stats import correlation_interval, correlation_p, holm, pearson, spearman
 

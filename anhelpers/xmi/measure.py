@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..bootstrap import MeanInterval, Score, bootstrap_means, clusters_of, few_clusters
 from ..errors import DataError
 from ..estimate import Estimate

@@ -28,7 +28,7 @@ from os import PathLike
 from pathlib import Path
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..accuracy.surface import surface_metric
 from ..data.io import read_lines, read_table
 from ..data.sets import bundled, find_file

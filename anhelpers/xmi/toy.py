@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..bootstrap import bootstrap_means
 from ..data.schema import CandidateSet
 from ..divergences import pmf

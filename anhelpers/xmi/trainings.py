@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .._pandas import pd
+from .._lazy import pd
 from ..bootstrap import student
 from ..data.io import read_table
 from ..data.sets import bundled

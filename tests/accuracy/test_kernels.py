@@ -10,7 +10,7 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers._numba import compiled, cores
+from anhelpers._lazy import compiled, cores
 from anhelpers.accuracy import bleu, chrf, surface
 
 SYMBOLS = st.lists(st.integers(0, 4) | st.sampled_from([70, 0x3000, 0x1F600]), max_size=30)

@@ -1,7 +1,6 @@
 """The critic by hand, against scikit-learn, by properties; the bundled ones and their cards; bad input."""
 
 import itertools
-import json
 import lzma
 import math
 import runpy
@@ -19,9 +18,7 @@ from anhelpers.data import bundled, load_mono
 from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import (
     Critic,
-    _combination_metric,
     _find_critic,
-    _load_combination,
     _Shape,
     auc,
     critic_metric,
@@ -33,7 +30,6 @@ from anhelpers.naturalness.critic import (
     score_critic,
     tv_lower_bound,
 )
-from anhelpers.naturalness.lm import load_lm
 from anhelpers.scoring.lookup import naturalness_metric
 
 pytestmark = pytest.mark.usefixtures("kept_scores")
@@ -244,46 +240,6 @@ def test_a_class_without_scores_is_refused():
         auc([1.0], [])
 
 
-# -- with a language model ---------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def lm():
-    return load_lm("de-small")
-
-
-@pytest.mark.neural
-@pytest.mark.verifies("Critic with a language model", by="hand")
-def test_a_combined_score_is_the_weighted_sum(lm):
-    c, texts = _load_combination("de"), [*SENTENCES, "42", ""]
-    critic = naturalness_metric("critic", "de").score_segments(texts)
-    lpp = naturalness_metric("lpp", "de", lm).score_segments(texts)
-    together = naturalness_metric("critic+lpp", "de", lm)
-    expected = c.critic_weight * critic - c.lpp_weight * lpp + c.intercept
-    np.testing.assert_allclose(together.score_segments(texts), expected)
-    assert np.isnan(expected).tolist() == [False] * 3 + [True] * 2
-    weights = f"{c.critic_weight:g}*critic-{c.lpp_weight:g}*lpp{c.intercept:+g}"
-    assert together.signature.startswith(f"critic+lpp|{weights}|critic|")
-    assert lm.revision in together.signature
-
-
-@pytest.mark.neural
-@pytest.mark.verifies("Critic with a language model", by="property")
-def test_the_combination_prefers_sentences_to_their_shuffled_words(lm):
-    rng, texts = np.random.default_rng(1), load_mono("teaching")[:40]
-    worse = [" ".join(rng.permutation(text.split())) for text in texts]
-    metric = _combination_metric(_load_combination("de"), lm, "de")
-    assert np.mean(metric.score_segments(texts) > metric.score_segments(worse)) > 0.8
-
-
-@pytest.mark.verifies("Critic with a language model", by="foreign", of="figures of its training")
-def test_the_combination_has_the_weights_of_its_file():
-    facts = json.loads((bundled("critic/de") / "combination.json").read_text("utf-8"))
-    c = _load_combination("de")
-    assert (c.critic_weight, c.lpp_weight, c.lm) == (0.8686, 0.9329, "de-small@b08b856611b8")
-    assert (c.intercept, c.critic.revision) == (facts["intercept"], facts["critic"])
-
-
 # -- bad input ---------------------------------------------------------------------------------------------------------
 
 
@@ -299,33 +255,17 @@ def test_the_combination_has_the_weights_of_its_file():
             "critic.tsv.xz",
             lambda data: lzma.compress(b"kind\tt\ti\tw\nword\tdas\t\t\nngram\tdas\t1\tnan\n"),
         ),
-        ("combination.json", lambda data: b"{}"),
-        ("combination.json", lambda data: data.replace(b"0.8686", b"-0.5")),
-        ("combination.json", lambda data: data.replace(b"313a916e72cf", b"0")),
-        ("combination.json", None),
     ],
 )
 def test_damaged_folders_are_refused(tmp_path, name, damage):
     folder = shutil.copytree(bundled("critic/de"), tmp_path / "mine")
-    if damage is None:
-        (folder / name).unlink()
-    else:
-        (folder / name).write_bytes(damage((folder / name).read_bytes()))
-    with pytest.raises(DataError, match=name if name.startswith("comb") else "mine"):
-        _load_combination(folder)
+    (folder / name).write_bytes(damage((folder / name).read_bytes()))
+    with pytest.raises(DataError, match="mine"):
+        load_critic(folder)
 
 
 def test_other_languages_and_names_are_refused(critic, tmp_path):
-    from types import SimpleNamespace
-
-    for call in (
-        lambda: critic_metric(critic, "cs"),
-        lambda: load_critic("cs"),
-        lambda: _combination_metric(
-            _load_combination("de"),
-            SimpleNamespace(name="m", revision="0", language=None, signature=lambda eos: "lpp|"),
-        ),
-    ):
+    for call in (lambda: critic_metric(critic, "cs"), lambda: load_critic("cs")):
         with pytest.raises(DataError):
             call()
     assert naturalness_metric("critic", "de_AT").signature == critic.signature

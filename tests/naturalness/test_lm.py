@@ -1,8 +1,6 @@
 """Log-probabilities against a naive float64 computation, on tiny models made here."""
 
-import json
 import math
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,11 +9,13 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+transformers = pytest.importorskip(
+    "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+)
 
-import anhelpers as an  # noqa: E402
-from anhelpers.data import bundled  # noqa: E402
-from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
+from anhelpers.errors import AnhelpersError, DataError, MissingExtra  # noqa: E402
+from anhelpers.gguf import Packaged  # noqa: E402
+from anhelpers.models import Place  # noqa: E402
 from anhelpers.naturalness.lm import (  # noqa: E402
     _bits_per_byte_metric,
     _windows,
@@ -23,6 +23,7 @@ from anhelpers.naturalness.lm import (  # noqa: E402
     lpp_metric,
     score_texts,
 )
+from anhelpers.scoring.cache import cached  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
@@ -206,89 +207,85 @@ def test_bits_per_byte_are_the_loss_that_transformers_computes(lm):
     assert _bits_per_byte_metric(lm).score_corpus([text]) == pytest.approx(wanted, rel=1e-5)
 
 
-# -- bundled models ----------------------------------------------------------------------------------------------------
+# -- the store that comes with the package -----------------------------------------------------------------------------
+
+SIGNATURE = "lpp|model:gemma-3-270m|rev:a5fd3b62230a|bos:<bos>|eos:{}|max:4096|transformers:{}"
 
 
 @pytest.fixture
-def small(monkeypatch, tmp_path):
-    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "scores.sqlite"))
-    return an.load_lm("de-small")
+def store(monkeypatch, tmp_path):
+    """A function (version of transformers) -> a store in place of the bundled one, with one text."""
+    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "cache.sqlite"))
+
+    def made(version=transformers.__version__):
+        file = tmp_path / f"{version}.sqlite"
+        monkeypatch.setenv("ANHELPERS_STORE", str(file))
+        for eos in ("no", "yes"):
+            cached(
+                SIGNATURE.format(eos, version), ["Ein Haus."], lambda texts: [[-9.0, 3, 0]], width=3
+            )
+        monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "cache.sqlite"))
+        monkeypatch.setattr("anhelpers.naturalness.lm.bundled", lambda name: file)
+        return load_lm()
+
+    return made
 
 
-def is_loaded(lm):
-    return "model" in vars(lm)
+def test_stored_scores_need_no_model(store, monkeypatch):
+    monkeypatch.setattr("anhelpers.naturalness.lm.converted", lambda name: pytest.fail("loaded"))
+    lm = store()
+    found = score_texts(lm, ["Ein Haus.", "Ein Haus."], eos=True)
+    assert (found.mean.tolist(), found.tokens.tolist()) == ([-3, -3], [3, 3])
+    assert lm.signature(True) == SIGNATURE.format("yes", transformers.__version__)
+    assert "model" not in vars(lm)
+    assert lpp_metric(lm).score_segments(["Ein Haus."]).tolist() == [3]
 
 
-def test_prefilled_scores_are_those_that_the_model_computes(small):
-    computed = an.load_lm("de-small", device="cpu")
-    texts = [*an.load_candidates("teaching").texts[::40], *an.load_mono("teaching")[::60], ""]
-    assert computed.prefilled is None
-    for eos in (False, True):
-        assert small.signature(eos) == computed.signature(eos)
-    kept, fresh = an.score_texts(small, texts), an.score_texts(computed, texts)
-    assert not is_loaded(small)
-    assert (kept.tokens == fresh.tokens).all()
-    np.testing.assert_allclose(kept.mean, fresh.mean, rtol=0, atol=1e-5)
-    # another text among them loads the model
-    found = an.score_texts(small, ["Ein ganz anderer Satz.", *texts[:2]])
-    assert is_loaded(small)
-    np.testing.assert_allclose(found.mean[1:], kept.mean[:2], rtol=0, atol=0)
-    assert replace(small, name="mine").prefilled is None
+def test_another_text_loads_the_model(store, monkeypatch, tiny_lm):
+    monkeypatch.setattr("anhelpers.naturalness.lm.converted", lambda name: tiny_lm)
+    monkeypatch.setattr(
+        "anhelpers.naturalness.lm.models.find",
+        lambda *_: Place(str(tiny_lm), "a5fd3b62230a", tiny_lm, "tiny"),
+    )
+    lm = store()
+    found = score_texts(lm, ["Ein ganz anderer Satz.", "Ein Haus."])
+    assert "model" in vars(lm)
+    assert found.mean[1] == -3
+    alone = load_lm(tiny_lm, device="cpu")
+    np.testing.assert_allclose(found.mean[:1], score_texts(alone, ["Ein ganz anderer Satz."]).mean)
+    assert replace(lm, name="mine").prefilled is None
 
 
-def test_prefilled_scores_of_other_weights_or_another_version_are_not_used(tmp_path, monkeypatch):
-    shutil.copytree(bundled("lm/de-small"), mine := tmp_path / "mine")
-    assert an.load_lm(mine).prefilled is not None
-    monkeypatch.setattr("anhelpers.naturalness.lm.version", lambda name: "0.0.1")
-    assert an.load_lm(mine).prefilled is None
-    monkeypatch.undo()
-    config = mine / "generation_config.json"
-    config.write_text(config.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert an.load_lm(mine).prefilled is None
+def test_stored_scores_of_another_version_are_not_used(store, monkeypatch):
+    monkeypatch.setattr(Packaged, "files", lambda self: [])
+    with pytest.raises(MissingExtra):
+        store("0.0.1")
 
 
-WITHOUT_TORCH = """
+WITHOUT = """
 import sys
-sys.modules["torch"] = sys.modules["transformers"] = None
+sys.modules["torch"] = sys.modules["transformers"] = sys.modules["gguf"] = None
 import anhelpers as an
-test = an.load("teaching")
-lpp = an.metric("lpp", test)
-print(lpp.score_segments(list(test.refs["refA"])).mean() > 0)
-try:
-    lpp.score_segments(["Ein neuer Satz."])
-except an.AnhelpersError as error:
-    print("pip install" in str(error))
+from anhelpers.gguf import Packaged
+Packaged.files = lambda self: []
+for data, lang in (("teaching", "de"), ("teaching/de-en", "en")):
+    test = an.load(data)
+    study = an.oracle_study(test, an.load_candidates(data))
+    assert study.metrics[1].name == "native"
+    for name in ("lpp", "native"):
+        metric = an.metric(name, test)
+        assert (metric.score_segments(an.load_mono(data)) < 100).all()
+        try:
+            metric.score_segments(["A new text, " + data])
+        except an.AnhelpersError as error:
+            print("pip install" in str(error), "\\n" in str(error))
 """
 
 
 def test_without_torch_the_bundled_texts_have_scores(tmp_path, monkeypatch):
+    """And a new text gets one sentence that names what to install."""
     monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "scores.sqlite"))
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True, check=True
+        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False
     )
-    assert done.stdout.split() == ["True", "True"]
-
-
-def test_a_bundled_model_lacking_a_weight_is_refused(tmp_path):
-    safetensors = pytest.importorskip("safetensors.torch")
-    shutil.copytree(bundled("lm/de-small"), mine := tmp_path / "mine")
-    weights = mine / "weights.int8.safetensors"
-    tensors = safetensors.load_file(weights)
-    tensors.pop("transformer.h.0.ln_1.weight")
-    safetensors.save_file(tensors, weights)
-    with pytest.raises(AnhelpersError, match="missing"):
-        load_lm(mine, device="cpu")
-
-
-def test_the_bundled_models_know_their_languages():
-    facts = json.loads((bundled("lm/de-small") / "facts.json").read_text("utf-8"))
-    lm = load_lm("bundled", lang="deu", device="cpu")
-    assert sum(p.numel() for p in lm.model.parameters()) == facts["parameters"]
-    assert (lm.language, load_lm("bundled", lang="en").language) == ("de", "en")
-    for lang in (None, "cs"):
-        with pytest.raises(DataError):
-            load_lm("bundled", lang=lang)
-    rng, texts = np.random.default_rng(7), an.load_mono("teaching")[:60]
-    shuffled = [" ".join(rng.permutation(text.split())) for text in texts]
-    better = score_texts(lm, texts).mean > score_texts(lm, shuffled).mean
-    assert better.mean() > 0.95
+    assert done.stdout.split() == ["True", "False"] * 4, done.stderr

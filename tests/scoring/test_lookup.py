@@ -5,7 +5,6 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 from anhelpers.accuracy.metricx import VARIANTS, _inputs
@@ -15,7 +14,13 @@ from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.lpp import Mono
 from anhelpers.plane import oracle_study
 from anhelpers.scoring import lookup, system_rows
-from anhelpers.scoring.lookup import TABLE, accuracy_metric, metric, naturalness_metric
+from anhelpers.scoring.lookup import (
+    TABLE,
+    accuracy_metric,
+    default_naturalness,
+    metric,
+    naturalness_metric,
+)
 
 from .. import metrics_page as page
 
@@ -32,11 +37,15 @@ def test_it_is_the_metric_of_its_axis():
 
 
 @pytest.mark.neural
-def test_the_language_model_is_the_bundled_one_of_the_language_or_the_one_that_is_named(tiny_lm):
-    for lang, text in (("de", "Das ist gut."), ("en", "That is good.")):
-        assert f"model:{lang}-small|" in metric("lpp", lang).signature
-        assert np.isfinite(metric("critic+lpp", lang).score_segments([text])).all()
+def test_the_language_model_is_gemma_or_the_one_that_is_named(tiny_lm):
+    assert "model:gemma-3-270m|" in metric("lpp", "cs").signature
     assert "model:tiny|" in metric("lpp", "de", lm=str(tiny_lm)).signature
+
+
+def test_naturalness_is_native_where_there_are_heads_for_the_language_and_its_model():
+    names = {lang: default_naturalness(lang) for lang in ("de", "deu_AT", "en", "cs", "zh", "und")}
+    assert names == dict.fromkeys(names, "lpp") | dict.fromkeys(("de", "deu_AT", "en"), "native")
+    assert default_naturalness("de", "smollm2-135m") == "lpp"
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
@@ -114,9 +123,9 @@ def test_what_does_not_make_a_metric_is_refused(ask):
 
 
 @pytest.mark.neural
-@pytest.mark.parametrize("name", ["critic", "lpp", "bpb", "zip", "critic+lpp"])
+@pytest.mark.parametrize("name", ["critic", "native"])
 def test_a_metric_of_another_language_is_refused_by_whatever_scores_a_set(name):
-    """English was scored by the German critic and model, without a word, where both sets are open in a notebook."""
+    """English was scored by the German critic, without a word, where both sets are open in a notebook."""
     test, german = load("teaching/de-en"), metric(name, "de")
     with pytest.raises(DataError):
         system_rows(test, [german])

@@ -1,11 +1,20 @@
-"""Loops compiled to machine code by numba, cached on disk."""
+"""pandas, imported by its first use; loops compiled by numba and cached on disk; the cores of this process."""
 
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-import numba
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+
+    class _Pandas:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module("pandas"), name)
+
+    pd = _Pandas()
 
 
 def compiled(function: Callable | None = None, **options: Any) -> Callable:
@@ -20,10 +29,11 @@ def compiled(function: Callable | None = None, **options: Any) -> Callable:
     """
     if function is None:
         return partial(compiled, **options)
+    njit = import_module("numba").njit
     try:
-        return numba.njit(cache=True, nogil=True, **options)(function)
+        return njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no writable cache folder (NUMBA_CACHE_DIR)
-        return numba.njit(nogil=True, **options)(function)
+        return njit(nogil=True, **options)(function)
 
 
 def cores() -> int:
