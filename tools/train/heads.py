@@ -7,6 +7,7 @@ held-out texts: scale and shift make it the log-odds, at equal priors, of being 
 import argparse
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -21,11 +22,14 @@ from anhelpers.naturalness.native import mean_states
 
 LM = "gemma-3-270m"
 SAMPLE = {"human-translation": 6000, "machine-translation": 8000, "translation": 14000}
-DAMAGED = {"native": 3000, "human-translation": 1500, "machine-translation": 1000}
-DAMAGED["translation"] = 2500
+SHARE = {"native": 6, "human-translation": 3, "machine-translation": 2, "translation": 5}  # damaged
+TYPED = re.compile("[“”„‘’–—…]")  # who typed a text, not who wrote it: left out of the native head
 LENGTHS = range(4, 46)  # words of a text to damage
-C = {"native": 1e-4, "fluent": 1e-3}
+LAYERS = {"native": 6, "fluent": 9}  # that a head reads
+C = {"native": 1e-3, "fluent": 1e-3}
 BLOCK, FOLDS = 120, 5  # neighbouring lines in one fold
+
+Head = tuple[np.ndarray, float]
 
 
 class Row(NamedTuple):
@@ -58,8 +62,8 @@ def read_rows(table: Path | None, native: list[Path], translated: list[Path]) ->
     return [row for part in (of | few).values() for row in part]
 
 
-def damaged_pairs(rows: list[Row], lang: str) -> list[Pair]:
-    """Texts of every side, each once, with 1 to 3 errors."""
+def damaged_pairs(rows: list[Row], lang: str, originals: int) -> list[Pair]:
+    """Texts of every side, each once, with 1 to 3 errors; so many originals, or fewer."""
     texts = [row.text for row in rows]
     damage, first = Damage(texts, lang), {}
     for i, text in enumerate(texts):
@@ -69,29 +73,30 @@ def damaged_pairs(rows: list[Row], lang: str) -> list[Pair]:
     for side in sorted({row.side for row in rows}):
         of = [i for t, i in first.items() if rows[i].side == side and len(t.split()) in LENGTHS]
         shuffle(of)
-        bases[side] = of[: DAMAGED[side]]
+        bases[side] = of[: originals * SHARE[side] // SHARE["native"]]
     order = [i for side in ("native", *sorted({*bases} - {"native"})) for i in bases[side]]
     return [Pair(i, worse) for i in order if (worse := damage(texts[i], rng))]
 
 
-def fit(x: np.ndarray, good: np.ndarray, c: float) -> tuple[np.ndarray, float]:
+def fit(x: np.ndarray, good: np.ndarray, head: str) -> Head:
     """Weights and intercept of a logistic regression on standardised states, classes of equal weight."""
-    mean, sd = x.mean(0), x.std(0) + 1e-6
-    model = LogisticRegression(C=c, max_iter=1000, class_weight="balanced")
-    model.fit((x - mean) / sd, good)
-    w = model.coef_[0] / sd
-    return w, float(model.intercept_[0] - mean @ w)
+    layers = np.repeat(sorted(set(LAYERS.values())), x.shape[1] // len(set(LAYERS.values())))
+    read = layers == LAYERS[head]
+    mean, sd = x[:, read].mean(0), x[:, read].std(0) + 1e-6
+    model = LogisticRegression(C=C[head], max_iter=1000, class_weight="balanced")
+    model.fit((x[:, read] - mean) / sd, good)
+    w = np.zeros(len(read))
+    w[read] = model.coef_[0] / sd
+    return w, float(model.intercept_[0] - mean @ w[read])
 
 
-def heads(
-    x: np.ndarray, native: np.ndarray, good: np.ndarray, bad: np.ndarray
-) -> list[tuple[np.ndarray, float]]:
+def heads(x: np.ndarray, native: np.ndarray, good: np.ndarray, bad: np.ndarray) -> list[Head]:
     """Native and fluent."""
-    fluent = fit(np.vstack([good, bad]), np.arange(2 * len(good)) < len(good), C["fluent"])
-    return [fit(x, native, C["native"]), fluent]
+    which = np.arange(2 * len(good)) < len(good)
+    return [fit(x, native, "native"), fit(np.vstack([good, bad]), which, "fluent")]
 
 
-def score(x: np.ndarray, both: list[tuple[np.ndarray, float]], weight: float) -> np.ndarray:
+def score(x: np.ndarray, both: list[Head], weight: float) -> np.ndarray:
     (w, b), (v, c) = both
     return x @ w + b + weight * (x @ v + c)
 
@@ -104,20 +109,19 @@ def calibration(held: np.ndarray, native: np.ndarray) -> tuple[float, float]:
 
 def train(args: argparse.Namespace) -> None:
     rows = read_rows(args.table, args.native, args.translated)
-    pairs = damaged_pairs(rows, args.lang)
-    lm = an.load_lm(args.lm)
+    pairs = damaged_pairs(rows, args.lang, args.damaged)
+    lm, layers = an.load_lm(args.lm), sorted(set(LAYERS.values()))
 
     def states(texts: list[str]) -> np.ndarray:
-        return mean_states(lm, texts, args.layers).astype(np.float64)
+        return mean_states(lm, texts, layers).astype(np.float64)
 
     x, bad = states([row.text for row in rows]), states([pair.damaged for pair in pairs])
     native = np.array([row.side == "native" for row in rows])
     base = np.array([pair.base for pair in pairs])
     good = x[base]
-    both = {r.text for r in rows if r.side == "native"} & {
-        r.text for r in rows if r.side != "native"
-    }
-    first = {row.text: i for i, row in reversed([*enumerate(rows)])}
+    sides = [{row.text for row in rows if (row.side == "native") == own} for own in (True, False)]
+    first = {row.text: i for i, row in reversed([*enumerate(rows)]) if not TYPED.search(row.text)}
+    both = sides[0] & sides[1]
     kept = np.array([i for t, i in first.items() if t not in both and np.isfinite(x[i]).all()])
 
     # held-out scores: blocks of neighbouring lines are dealt to folds, all translations of a line together
@@ -138,7 +142,7 @@ def train(args: argparse.Namespace) -> None:
         "language": args.lang,
         "model": lm.name,
         "revision": lm.revision,
-        "layers": args.layers,
+        "layers": layers,
         "intercepts": {n: float(f"{b:.6g}") for n, (_, b) in zip(C, fitted, strict=True)},
         "fluent_weight": args.fluent_weight,
         "scale": float(f"{scale:.6g}"),
@@ -161,6 +165,6 @@ if __name__ == "__main__":
     parser.add_argument("--lang", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--lm", default=LM)
-    parser.add_argument("--layers", type=int, nargs="+", default=[9])
     parser.add_argument("--fluent-weight", type=float, default=0.5)
+    parser.add_argument("--damaged", type=int, default=3000, help="originals to damage")
     train(parser.parse_args())
