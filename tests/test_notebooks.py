@@ -244,6 +244,29 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(name, tmp_path):
     assert sorted(p.name for p in out.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
 
 
+@pytest.mark.notebook
+@pytest.mark.neural
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "lm", "judge"),
+    [("an_5_2_systems", "a folder", "lpp|model:tiny"), ("an_2_background", None, "compressed size")],
+)
+def test_it_runs_in_a_language_without_heads(name, lm, judge, tiny_lm, tmp_path, monkeypatch):
+    """Ten segments of WMT24 en-cs, with a language model of one's own or without any."""
+    shared = Path(os.environ["ANHELPERS_DATA"])
+    for file in (shared / "wmt24" / "txt").rglob("*"):
+        if "en-cs" in str(file.relative_to(shared)) and file.is_file():
+            ten = tmp_path / file.relative_to(shared)
+            ten.parent.mkdir(parents=True, exist_ok=True)
+            ten.write_text("".join(file.read_text("utf-8").splitlines(True)[:11]), "utf-8")
+    monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path))
+    given = {"data": "wmt24/en-cs", "lm": lm and str(tiny_lm)}
+    own = smallest(*notebook_paths([name]))
+    (outcome,) = run([name], given | own, tmp_path / "out")
+    assert outcome.error is None, outcome.error
+    assert judge in outcome.html.read_text(encoding="utf-8")
+
+
 def test_the_first_page_leads_to_every_notebook():
     (path,) = notebook_paths(["00_start_here"])
     text = "\n".join(c.source for c in cells(path, "markdown"))
