@@ -249,7 +249,10 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(name, tmp_path):
 @pytest.mark.real
 @pytest.mark.parametrize(
     ("name", "lm", "judge"),
-    [("an_5_2_systems", "a folder", "lpp|model:tiny"), ("an_2_background", None, "compressed size")],
+    [
+        ("an_5_2_systems", "a folder", "lpp|model:tiny"),
+        ("an_2_background", None, "compressed size"),
+    ],
 )
 def test_it_runs_in_a_language_without_heads(name, lm, judge, tiny_lm, tmp_path, monkeypatch):
     """Ten segments of WMT24 en-cs, with a language model of one's own or without any."""
