@@ -3,4 +3,5 @@
 import os
 
 # what is timed is scoring; the benchmark of the store names one of its own
+STORE = os.environ.get("ANHELPERS_STORE")
 os.environ["ANHELPERS_STORE"] = "off"

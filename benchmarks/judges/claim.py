@@ -5,9 +5,11 @@ Sets of WMT need ANHELPERS_DATA, and an hour each if the log-probabilities of th
 
 from __future__ import annotations
 
+import random
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 
@@ -18,10 +20,11 @@ import anhelpers as an
 from anhelpers import plane as planes
 from anhelpers.metrics import Metric
 from anhelpers.plane import OracleStudy, Plane
-from anhelpers.plane.local import RELIABLE
+from anhelpers.plane.local import RELIABLE, _claim_halves
+from anhelpers.plane.scores import _stored_axis
 
-from .__main__ import written
-from .page import markdown_table
+from .known import keep_known
+from .page import markdown_table, written
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLE, PAGE = DOCS / "claim.tsv", DOCS / "claim.md"
@@ -52,7 +55,7 @@ NAMES = {
 }
 """Columns of `claim_halves` -> those of docs/claim.tsv."""
 SHOWN = {"holds": "hold", "false": "false"}
-TRAINED = ("lpp", "critic", "critic+lpp")
+TRAINED = ("native", "lpp", "critic")
 
 
 @dataclass(frozen=True)
@@ -64,12 +67,14 @@ class ClaimSet:
     data : its name.
     accuracies, judges : names of metrics.
     per_system : name of a data set with one score per system.
+    parts : name of a naturalness metric -> the number of segments that it scores; the others score all.
     """
 
     data: str
     accuracies: tuple[str, ...]
     judges: tuple[str, ...] = TRAINED
     per_system: str = ""
+    parts: dict[str, int] = field(default_factory=dict)
 
 
 STORED = ("XCOMET-XL", "MetricX-24-Hybrid-XL", "CometKiwi-XL", "GEMBA-ESA-CMDA", "GEMBA-ESA-GPT4.1")
@@ -79,17 +84,26 @@ SETS = {
         "teaching/de-en", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")
     ),
     "ted": ClaimSet(
-        "ted/en-de", ("chrf", "mqm-accuracy:mqm/ted-ende"), (*TRAINED, "mqm-fluency:mqm/ted-ende")
+        "ted/en-de", ("chrf", "mqm-accuracy:mqm/ted-ende"), ("critic", "mqm-fluency:mqm/ted-ende")
     ),
     "wmt23": ClaimSet(
         "wmt23/en-de",
         ("chrf", "bleu", "mqm-accuracy:mqm/wmt23-ende-sxs"),
         (*TRAINED, "mqm-fluency:mqm/wmt23-ende-sxs"),
+        parts={"native": 150},
     ),
-    "wmt24": ClaimSet("wmt24/en-de", ("chrf", "bleu"), per_system="wmt24/autoscores"),
-    "wmt24_cs": ClaimSet("wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("compression",)),
-    "wmt24_zh": ClaimSet("wmt24/ja-zh", ("chrf",), ("compression",), "wmt24/autoscores"),
-    "wmt25": ClaimSet("wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED)),
+    "wmt24": ClaimSet(
+        "wmt24/en-de", ("chrf", "bleu"), TRAINED, "wmt24/autoscores", {"native": 200}
+    ),
+    "wmt24_cs": ClaimSet(
+        "wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("lpp", "compression"), parts={"lpp": 70}
+    ),
+    "wmt24_zh": ClaimSet(
+        "wmt24/ja-zh", ("chrf",), ("lpp", "compression"), "wmt24/autoscores", {"lpp": 70}
+    ),
+    "wmt25": ClaimSet(
+        "wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED), ("critic",)
+    ),
 }
 """Name on the command line -> data set and metrics."""
 
@@ -105,38 +119,65 @@ def texts_of(data: str) -> an.TestSet:
     return replace(test, categories={s: kinds.get(s, "unknown") for s in test.systems})
 
 
+def part_of(test: an.TestSet, n: int) -> an.TestSet:
+    """About n segments: documents drawn at random; the first n segments if documents are unknown."""
+    docs, size = list(dict.fromkeys(test.docs)), Counter(test.docs)
+    if len(docs) == len(test):
+        return test.subset(slice(n))
+    random.Random(1).shuffle(docs)
+    kept: set[str] = set()
+    for doc in docs:
+        if sum(size[one] for one in kept) + size[doc] <= n:
+            kept.add(doc)
+    return test.subset([doc in kept for doc in test.docs])
+
+
 def compared(chosen: ClaimSet) -> Iterator[tuple[str, str, Plane | OracleStudy]]:
     """(accuracy, judge, the systems): a study if the accuracy metric scores any text, else their plane."""
-    test = texts_of(chosen.data)
-    lm = an.load_lm("bundled", lang=test.trg_lang) if "lpp" in chosen.judges else None
-    judges = {name: an.metric(name, test, lm=lm) for name in chosen.judges}
-    for name in chosen.accuracies:
-        accuracy = an.metric(name, test)
-        for judge in judges.values():
+    whole = texts_of(chosen.data)
+    lm = an.load_lm() if "lpp" in chosen.judges else None
+    if lm is not None:
+        texts = (text for outputs in whole.systems.values() for text in outputs)
+        keep_known(lm, [*candidates_of(whole, chosen.data).texts, *texts])
+    for name in chosen.judges:
+        test = part_of(whole, chosen.parts[name]) if name in chosen.parts else whole
+        judge = an.metric(name, test, lm=lm)
+        for accuracy in (an.metric(one, test) for one in chosen.accuracies):
             yield (
                 accuracy.label,
                 judge.name.partition(":")[0],
                 _together(test, accuracy, judge, chosen.data),
             )
-    if chosen.per_system:
-        table = an.data.read_system_scores(an.data.find_file(chosen.per_system), test.lp)
-        for name, rows in table.groupby("metric"):
-            sign = 1 if rows.higher_is_better.iloc[0] else -1
-            values = dict(zip(rows.system, sign * rows.value, strict=True))
-            for judge in judges.values():
-                axis = planes.metric_axis(test, judge)
-                column = [values.get(system, np.nan) for system in test.systems]
-                there = axis.there & ~np.isnan(column)
-                stored = planes._stored_axis(str(name), str(name), "stored", column, there)
-                yield f"{name} †", judge.name, planes.plane_of(test, stored, axis)
+        if chosen.per_system:
+            yield from _per_system(chosen, test, judge)
+
+
+def _per_system(
+    chosen: ClaimSet, test: an.TestSet, judge: Metric
+) -> Iterator[tuple[str, str, Plane]]:
+    """The systems by each metric of which only a score per system, over the whole set, is published."""
+    table = an.data.read_system_scores(an.data.find_file(chosen.per_system), test.lp)
+    for name, rows in table.groupby("metric"):
+        sign = 1 if rows.higher_is_better.iloc[0] else -1
+        values = dict(zip(rows.system, sign * rows.value, strict=True))
+        axis = planes.metric_axis(test, judge)
+        column = [values.get(system, np.nan) for system in test.systems]
+        there = axis.there & ~np.isnan(column)
+        stored = _stored_axis(str(name), str(name), "stored", column, there)
+        yield f"{name} †", judge.name, planes.plane_of(test, stored, axis)
 
 
 def _together(test: an.TestSet, accuracy: Metric, judge: Metric, data: str) -> Plane | OracleStudy:
     """A study if both metrics score any text, else the plane of the systems that have scores."""
     if not (accuracy.score_segments and judge.score_segments):
         return planes.system_plane(test, accuracy, judge)
-    cands = an.data.from_systems(test) if data == "ted/en-de" else an.load_candidates(data)
-    return planes.oracle_study(test, cands, accuracy, judge)
+    return planes.oracle_study(test, candidates_of(test, data), accuracy, judge)
+
+
+def candidates_of(test: an.TestSet, data: str) -> an.CandidateSet:
+    """Those of a teaching set; of other sets the outputs of the systems."""
+    own = data.startswith("teaching")
+    return an.load_candidates(data) if own else an.data.from_systems(test)
 
 
 def rows_of(chosen: ClaimSet) -> pd.DataFrame:
@@ -149,7 +190,7 @@ def rows_of(chosen: ClaimSet) -> pd.DataFrame:
             plane, np.random.default_rng(SEED), curve=curve, n_draws=N_DRAWS
         )
         of = table[table.window == "nearest"].iloc[-1].n_systems
-        halves = planes._claim_halves(table).rename_axis("half").reset_index()
+        halves = _claim_halves(table).rename_axis("half").reset_index()
         found.append(halves.assign(data=chosen.data, accuracy=accuracy, judge=judge, of=of))
     rows = pd.concat(found, ignore_index=True).rename(columns=NAMES)
     rows["docs"] = rows.docs.where(rows.docs < rows.segments, "")

@@ -1,35 +1,33 @@
-"""The table of docs/judges.md: a row per question, a column per metric."""
+"""The tables of docs/judges.md: a row per question, a column per metric."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .table import PEOPLE
-
 
 def judge_page(table: pd.DataFrame) -> str:
-    """A `judge_table` in Markdown, with 95 % intervals in brackets; without the ratings' own figures."""
-    rows = table[table.judge != PEOPLE]
-    judges = list(dict.fromkeys(rows.judge))
-    lines = []
-    for (question, item), part in rows.groupby(["question", "item"], sort=False):
+    """A `judge_table` in Markdown, with n and 95 % intervals in brackets."""
+    judges, lines = list(dict.fromkeys(table.judge)), []
+    for item, part in table.groupby("item", sort=False):
         cells = {row["judge"]: _cell(row) for row in part.to_dict("records")}
-        name = {"minimal pairs": "minimal pairs", "people": "ρ with the ratings"}.get(
-            str(question), item if question == "tags" else f"ρ {item}"
-        )
-        lines.append([name, *(cells.get(judge, "–") for judge in judges)])
-    return markdown_table(["", *judges], lines)
+        counts = dict(zip(part.judge, part.n, strict=True))
+        n = f"{part.n.iloc[0]} {part.n_of.iloc[0]}"
+        if len({*counts.values()}) > 1:
+            n = ", ".join(f"{judge} {m}" for judge, m in counts.items()) + f" {part.n_of.iloc[0]}"
+        lines.append([item, n, *(cells.get(judge, "–") for judge in judges)])
+    return markdown_table(["", "n", *(f"`{judge}`" for judge in judges)], lines)
 
 
 def _cell(row: Any) -> str:
     """A figure with its interval; a share in percent."""
     if np.isnan(row["value"]):
         return "–"
-    scale, digits = (100, 0) if row["unit"] == "share" else (1, 2)
+    scale, digits = {"share": (100, 0), "rank": (1, 0)}.get(row["unit"], (1, 2))
     value, low, high = (f"{scale * row[name]:z.{digits}f}" for name in ("value", "low", "high"))
     unit = " %" if scale == 100 else ""
     return f"{value}{unit} ({low} to {high})".replace("-", "−")
@@ -39,3 +37,9 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     """A table in Markdown."""
     cells = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(map(str, row))} |\n" for row in cells)
+
+
+def written(text: str, new: dict[str, str]) -> str:
+    """A page with new text between its comments "made: PART" and "end"."""
+    made = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)
+    return made.sub(lambda m: f"{m[1]}{m[2]}{new[m[1]]}" if m[1] in new else m[0], text)

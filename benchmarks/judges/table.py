@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,15 @@ import anhelpers as an
 from anhelpers.data.human import RATED, load_ratings, rated_metric, rated_name, ratings_beside
 from anhelpers.data.sets import _minimal_pairs, ratings_file
 from anhelpers.estimate import Estimate
+from anhelpers.naturalness.lm import score_texts
 from anhelpers.plane import metric_against, within_sources
 from anhelpers.scoring import score_all
 from anhelpers.stats import share_interval, spearman
 
+from .known import keep_known
+
 PEOPLE = RATED["naturalness"]
-DEFAULT = ("lpp", "critic", "critic+lpp", PEOPLE)
+DEFAULT = ("native", "lpp", "critic", PEOPLE)
 RHO = "Spearman's ρ"
 TAG_PAIRS = (  # the first is written to be the more natural one
     ("idiomatic", "literal-2"),
@@ -40,7 +42,6 @@ class Judged:
     cands: Any
     metrics: dict[str, Any]
     scores: dict[str, np.ndarray]
-    lm: Any
     seed: int
 
     @property
@@ -57,7 +58,10 @@ def judged(data: str, names: Sequence[str] = DEFAULT, seed: int = 0) -> Judged:
     """The candidates of a data set, scored by the naturalness metrics."""
     test = an.with_human_points(an.load(data))
     cands = an.load_candidates(data).without_blanks()
-    lm = an.load_lm("bundled", lang=test.trg_lang) if {"lpp", "critic+lpp"} & {*names} else None
+    lm = an.load_lm()
+    pairs = [text for _, *both in _minimal_pairs(data) or () for text in both]
+    outputs = [text for texts in test.systems.values() for text in texts]
+    keep_known(lm, [*cands.texts, *pairs, *outputs, *an.load_mono(data)])
     alone, metrics = test.without(test.systems), {}
     for name in names:
         if name != PEOPLE or ratings_beside(data) is not None:
@@ -65,7 +69,7 @@ def judged(data: str, names: Sequence[str] = DEFAULT, seed: int = 0) -> Judged:
             metrics[name] = an.metric(named, test, lm=lm)
     scores = {k: m.oriented(score_all(alone, m, cands)[0]) for k, m in metrics.items()}
     return Judged(
-        data, test, cands, metrics, scores, lm, int(np.random.default_rng(seed).integers(2**32))
+        data, test, cands, metrics, scores, int(np.random.default_rng(seed).integers(2**32))
     )
 
 
@@ -73,8 +77,8 @@ def judge_table(of: Judged) -> pd.DataFrame:
     """question, judge, item; value, low, high (95 %), n, n_of, unit.
 
     tags: shares of sources in which the first candidate scores higher; minimal pairs: shares of pairs in which the
-    grammatical sentence does; people, tradeoff: Spearman's ρ over the candidates of a source, mean over sources;
-    mqm: Spearman's ρ of the systems.
+    grammatical sentence does; ratings: Spearman's ρ over the candidates of a source, mean over sources; mqm:
+    Spearman's ρ of the systems; model: bits per byte of the originals.
     """
     rows = []
     for question, answers in ANSWERS.items():
@@ -129,35 +133,24 @@ def _own_pairs(of: Judged) -> Answers:
                 scores = metric.oriented(metric.score_segments([*good, *bad]))
                 yield (
                     judge,
-                    "good > bad",
+                    "minimal pairs",
                     win_share(scores[: len(good)], scores[len(good) :], "pairs"),
                 )
 
 
-def _people(of: Judged) -> Answers:
+def _ratings(of: Judged) -> Answers:
     if PEOPLE not in of.scores:
         return
-    for judge, scores in of.scores.items():
-        if judge != PEOPLE:
-            yield judge, "with the ratings", of.within(scores, of.scores[PEOPLE])
     rated = load_ratings(of.data)
-    each = rated.naturalness[: rated.n_candidates]
-    for i, j in combinations(range(len(rated.passes)), 2):
-        figure = of.within(each[:, i], each[:, j], rated.segment[: rated.n_candidates])
-        yield PEOPLE, f"{rated.passes[i]} with {rated.passes[j]}", figure
-
-
-def _tradeoff(of: Judged) -> Answers:
+    each, where = rated.naturalness[: rated.n_candidates], rated.segment[: rated.n_candidates]
+    yield PEOPLE, "ρ with rated naturalness", of.within(each[:, 0], each[:, 1], where)
     alone, lang = of.test.without(of.test.systems), of.test.trg_lang
-    chrf = an.metric("chrf", lang)
-    known = {"chrf": chrf.oriented(score_all(alone, chrf, of.cands)[0])}
-    if PEOPLE in of.scores:
-        rated = rated_metric(rated_name("accuracy", of.data), lang)
-        by_people = rated.oriented(score_all(alone, rated, of.cands)[0])
-        yield PEOPLE, f"with {RATED['accuracy']}", of.within(by_people, of.scores[PEOPLE])
+    metric = rated_metric(rated_name("accuracy", of.data), lang)
+    accuracy = metric.oriented(score_all(alone, metric, of.cands)[0])
     for judge, scores in of.scores.items():
         if judge != PEOPLE:
-            yield judge, "with chrf", of.within(known["chrf"], scores)
+            yield judge, "ρ with rated naturalness", of.within(scores, of.scores[PEOPLE])
+        yield judge, "ρ with rated accuracy", of.within(scores, accuracy)
 
 
 def _mqm(of: Judged) -> Answers:
@@ -167,13 +160,25 @@ def _mqm(of: Judged) -> Answers:
     scores, join = an.score_ratings(ratings), an.data.join_ratings(of.test, ratings)
     for judge, metric in of.metrics.items():
         figure = rank_agreement(metric_against(of.test, metric, scores, join), of.rng)
-        yield judge, "with MQM fluency", figure
+        yield judge, "ρ with MQM fluency of systems", figure
+
+
+def _model(of: Judged) -> Answers:
+    """Bits of the originals over their bytes; the middle 95 % over 1,000 resamples of the texts."""
+    texts = an.load_mono(of.data)
+    bits = -score_texts(an.load_lm(), texts).total / np.log(2)
+    sizes = np.array([len(text.encode()) for text in texts])
+    draws = of.rng.integers(len(texts), size=(1000, len(texts)))
+    low, high = np.quantile(bits[draws].sum(1) / sizes[draws].sum(1), [0.025, 0.975])
+    value = float(bits.sum() / sizes.sum())
+    figure = Estimate("bits per byte", value, low=low, high=high, n=len(texts), of="texts")
+    yield "lpp", "bits per byte of originals", figure
 
 
 ANSWERS = {
     "tags": _tags,
     "minimal pairs": _own_pairs,
-    "people": _people,
-    "tradeoff": _tradeoff,
+    "ratings": _ratings,
     "mqm": _mqm,
+    "model": _model,
 }
