@@ -262,6 +262,7 @@ def test_it_runs_in_a_language_without_heads(name, lm, judge, tiny_lm, tmp_path,
             ten = tmp_path / file.relative_to(shared)
             ten.parent.mkdir(parents=True, exist_ok=True)
             ten.write_text("".join(file.read_text("utf-8").splitlines(True)[:11]), "utf-8")
+    (tmp_path / "MANIFEST.tsv").touch()
     monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path))
     given = {"data": "wmt24/en-cs", "lm": lm and str(tiny_lm)}
     own = smallest(*notebook_paths([name]))
