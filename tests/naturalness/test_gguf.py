@@ -193,6 +193,8 @@ def test_gemma_gives_the_shared_log_probabilities(gemma):
     known = {key: (float(total), int(n)) for key, total, n in rows}
     texts = [*an.load_candidates("teaching").texts, *an.load_candidates("teaching/de-en").texts]
     texts += an.load("wmt24/en-de").refs["refB"]
+    # a run of blanks is one token of Gemma, which the file does not know
+    texts = [text for text in texts if "  " not in text]
     keyed = {hashlib.sha256(one.encode()).hexdigest()[:16]: one for one in texts}
     keys = random.Random(46).sample(sorted(keyed.keys() & known.keys()), 40)
     found = an.score_texts(gemma, [keyed[key] for key in keys])
