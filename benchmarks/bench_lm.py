@@ -25,7 +25,7 @@ import transformers
 import anhelpers as an
 from anhelpers.models import TOKENS_PER_BATCH, batches
 from anhelpers.naturalness.lm import _token_ids, _windows, load_lm, score_texts
-from anhelpers.naturalness.native import mean_states
+from anhelpers.naturalness.native import _mean_states
 from anhelpers.naturalness.packed import _packs, _tree
 
 from .peers import NEEDS, PeerMissing, ask, peer
@@ -86,7 +86,7 @@ def _whole(lm, quick: bool) -> Iterator[Row]:
         goal=">= 0.95",
         show=show,
     )
-    judge = partial(mean_states, lm, texts, (9,))
+    judge = partial(_mean_states, lm, texts, (9,))
     times, _ = interleaved([programs[0], judge], 3 if quick else 5)
     judged = workload.replace("log-probabilities", "states of layer 9")
     yield beside(judged, HF + ", log-probabilities one by one", times, goal=">= 5", show=show)

@@ -17,7 +17,7 @@ from pathlib import Path
 import anhelpers as an
 from anhelpers.data.fetch import bundled
 from anhelpers.naturalness.lm import STORE
-from anhelpers.naturalness.native import head_scores, load_heads
+from anhelpers.naturalness.native import _head_scores, load_heads
 from anhelpers.scoring.cache import TABLES
 
 SETS = ("teaching/en-de", "teaching/de-en")
@@ -54,7 +54,7 @@ def main(cache: str) -> None:
     signatures = [lm.signature(eos) for eos in (False, True)]
     for data in SETS:
         texts, heads = bundled_texts(data), load_heads(an.load(data).trg_lang)
-        head_scores(heads, texts, lm)
+        _head_scores(heads, texts, lm)
         for eos in (False, True):
             an.score_texts(lm, texts, eos)
         signatures.append(heads.signature)

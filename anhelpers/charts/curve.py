@@ -22,7 +22,7 @@ from .frame import (
     FONT,
     LINE,
     QUIET,
-    Look,
+    _Look,
     Size,
     _checked_systems,
     _dots,
@@ -56,7 +56,7 @@ def plot_curve(
     betas: Sequence[float] = (0, math.inf),
     point: float | None = None,
     circles: pd.DataFrame | None = None,
-    **look: Unpack[Look],
+    **look: Unpack[_Look],
 ) -> alt.LayerChart:
     """Oracle curve on the plane of naturalness (x) and accuracy (y), with systems.
 
@@ -141,7 +141,7 @@ def _vertices(curve: OracleCurve, index: ArrayLike) -> pd.DataFrame:
 
 
 def plot_tradeoff(
-    curve: ExactCurve, *, point: float | None = None, **look: Unpack[Look]
+    curve: ExactCurve, *, point: float | None = None, **look: Unpack[_Look]
 ) -> alt.LayerChart:
     """Best accuracy A(N) that naturalness N allows, with vertices marked and both ends named.
 
@@ -199,7 +199,7 @@ def plot_optimism(
     bands: Mapping[str, ArrayLike] | None = None,
     systems: pd.DataFrame | None = None,
     named: Sequence[str] = (),
-    **look: Unpack[Look],
+    **look: Unpack[_Look],
 ) -> alt.LayerChart:
     """Several curves on one plane, each named at its line, with bands, systems and fewer candidates.
 

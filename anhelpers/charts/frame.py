@@ -57,7 +57,7 @@ _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_gap", "naturalness_gap")
 
 
-class Look(TypedDict, total=False):
+class _Look(TypedDict, total=False):
     """Keyword arguments of every chart on the plane of accuracy and naturalness.
 
     Parameters

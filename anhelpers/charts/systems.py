@@ -19,7 +19,7 @@ from .frame import (
     COLUMN,
     FONT,
     QUIET,
-    Look,
+    _Look,
     Ranges,
     Size,
     _alt_words,
@@ -102,7 +102,7 @@ def plot_systems(
     origin: str = "",
     named: Sequence[str] = (),
     mono: Estimate | None = None,
-    **look: Unpack[Look],
+    **look: Unpack[_Look],
 ) -> alt.LayerChart:
     """Systems with 95 % regions on the plane; Pareto-optimal ones are ringed and named in bold.
 

@@ -22,7 +22,6 @@ from .lm import lpp_metric as lpp_metric
 from .lm import score_texts as score_texts
 from .lpp import Mono as Mono
 from .lpp import lpp_distance as lpp_distance
-from .native import head_scores as head_scores
 from .native import load_heads as load_heads
 from .native import native_metric as native_metric
 from .ngrams import ngram_features as ngram_features

@@ -29,7 +29,7 @@ _HEADS = ("native", "fluent")
 
 
 @dataclass(frozen=True)
-class Heads:
+class _Heads:
     """The heads of one language: scale · (native + fluent_weight · fluent) + shift, in NATS.
 
     Parameters
@@ -67,7 +67,7 @@ class Heads:
         return signature_of(parts | {"rev": self.revision, "dtype": "float32"})
 
 
-def load_heads(name: str | Path) -> Heads:
+def load_heads(name: str | Path) -> _Heads:
     """The heads of a language such as "de", or of a file that `tools/train/heads.py` wrote.
 
     Raises
@@ -97,10 +97,10 @@ def load_heads(name: str | Path) -> Heads:
     rest = (weight, scale, shift)
     deciding = [layers, weights.tolist(), intercepts.tolist(), *rest]
     digest = sha256(json.dumps(deciding).encode()).hexdigest()[:12]
-    return Heads(language, model, revision, layers, weights, intercepts, *rest, digest)
+    return _Heads(language, model, revision, layers, weights, intercepts, *rest, digest)
 
 
-def mean_states(lm: LanguageModel, texts: Sequence[str], layers: Sequence[int]) -> np.ndarray:
+def _mean_states(lm: LanguageModel, texts: Sequence[str], layers: Sequence[int]) -> np.ndarray:
     """The mean hidden state of each text after some layers, over its tokens without the context token.
 
     The network is cut after the last of these layers. A text longer than the window is read in consecutive windows.
@@ -162,7 +162,7 @@ def _model(name: str, revision: str) -> LanguageModel:
     return lm
 
 
-def head_scores(heads: Heads, texts: Sequence[str], lm: LanguageModel | None = None) -> np.ndarray:
+def _head_scores(heads: _Heads, texts: Sequence[str], lm: LanguageModel | None = None) -> np.ndarray:
     """(n, 2) log-odds of both heads, native and fluent; nan for a text without a token.
 
     Parameters
@@ -174,7 +174,7 @@ def head_scores(heads: Heads, texts: Sequence[str], lm: LanguageModel | None = N
     def compute(some: list[str]) -> np.ndarray:
         model = _model(heads.model, heads.revision) if lm is None else lm
         with models.failing_as(model.name):
-            states = mean_states(model, some, heads.layers)
+            states = _mean_states(model, some, heads.layers)
         return states.astype(np.float64) @ heads.weights.T + heads.intercepts
 
     return cached(
@@ -188,7 +188,7 @@ def head_scores(heads: Heads, texts: Sequence[str], lm: LanguageModel | None = N
     )
 
 
-def native_metric(heads: Heads, trg_lang: str | None = None) -> Metric:
+def native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
     """The log-odds of both heads as a metric: nats per text, higher is more natural.
 
     Blank texts are nan. For texts in another language than that of the heads, a note says so; made for their language,
@@ -205,7 +205,7 @@ def native_metric(heads: Heads, trg_lang: str | None = None) -> Metric:
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        native, fluent = head_scores(heads, hyps).T
+        native, fluent = _head_scores(heads, hyps).T
         return heads.scale * (native + heads.fluent_weight * fluent) + heads.shift
 
     return Metric(

@@ -97,7 +97,7 @@ def packaged(request, tmp_path, monkeypatch):
         parts.append(f"{folder.name}/some.gguf")
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.setenv("ANHELPERS_CACHE", str(tmp_path / "cache"))
-    known = ours.Packaged(tuple(parts), hashlib.sha256(data).hexdigest(), "nobody/tiny", "tiny")
+    known = ours._Packaged(tuple(parts), hashlib.sha256(data).hexdigest(), "nobody/tiny", "tiny")
     monkeypatch.setitem(ours.PACKAGED, "tiny", known)
     return request.param, made, tmp_path
 

@@ -14,7 +14,7 @@ transformers = pytest.importorskip(
 )
 
 from anhelpers.errors import AnhelpersError, DataError, MissingExtra  # noqa: E402
-from anhelpers.gguf import Packaged  # noqa: E402
+from anhelpers.gguf import _Packaged  # noqa: E402
 from anhelpers.models import Place  # noqa: E402
 from anhelpers.naturalness.lm import (  # noqa: E402
     _bits_per_byte_metric,
@@ -257,7 +257,7 @@ def test_another_text_loads_the_model(store, monkeypatch, tiny_lm):
 
 
 def test_stored_scores_of_another_version_are_not_used(store, monkeypatch):
-    monkeypatch.setattr(Packaged, "files", lambda self: [])
+    monkeypatch.setattr(_Packaged, "files", lambda self: [])
     with pytest.raises(MissingExtra):
         store("0.0.1")
 
@@ -266,7 +266,7 @@ WITHOUT = """
 import sys
 sys.modules["torch"] = sys.modules["transformers"] = sys.modules["gguf"] = None
 import anhelpers as an
-from anhelpers.gguf import Packaged
+from anhelpers.gguf import _Packaged
 Packaged.files = lambda self: []
 for data, lang in (("teaching", "de"), ("teaching/de-en", "en")):
     test = an.load(data)

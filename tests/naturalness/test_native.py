@@ -63,7 +63,7 @@ def alone(lm, text, layers):
     "Log-odds of a fluent original", by="foreign", of="transformers, a text at a time"
 )
 def test_mean_states_are_those_of_each_text_alone(lm):
-    found = native.mean_states(lm, [*TEXTS[:2], "", " "], [1, 2])
+    found = native._mean_states(lm, [*TEXTS[:2], "", " "], [1, 2])
     for row, text in zip(found, TEXTS[:2], strict=False):
         assert row == pytest.approx(alone(lm, text, [1, 2]), abs=1e-5)
     assert np.isnan(found[2:]).all()
@@ -72,9 +72,9 @@ def test_mean_states_are_those_of_each_text_alone(lm):
 @pytest.mark.verifies("Log-odds of a fluent original", by="property")
 def test_the_state_of_a_text_does_not_depend_on_the_others(lm):
     several = [text[:k] for text in TEXTS for k in range(1, len(text), 5)]
-    found, back = (native.mean_states(lm, texts, [3]) for texts in (several, several[::-1]))
+    found, back = (native._mean_states(lm, texts, [3]) for texts in (several, several[::-1]))
     np.testing.assert_allclose(found, back[::-1], atol=1e-5)
-    np.testing.assert_allclose(found[4], native.mean_states(lm, several[4:5], [3])[0], atol=1e-5)
+    np.testing.assert_allclose(found[4], native._mean_states(lm, several[4:5], [3])[0], atol=1e-5)
 
 
 def test_a_text_longer_than_the_window_is_read_in_windows(lm):
@@ -84,13 +84,13 @@ def test_a_text_longer_than_the_window_is_read_in_windows(lm):
     coded = text.encode()  # a token is a byte
     parts = coded[:size].decode(), coded[size:].decode()
     sums = sum(alone(lm, part, [2]) * len(part.encode()) for part in parts)
-    found = native.mean_states(lm, [text], [2])[0]
+    found = native._mean_states(lm, [text], [2])[0]
     assert found == pytest.approx(sums / len(text.encode()), abs=1e-5)
 
 
 def test_a_layer_that_the_model_does_not_have_is_refused(lm):
     with pytest.raises(DataError, match="layer"):
-        native.mean_states(lm, TEXTS, [4])
+        native._mean_states(lm, TEXTS, [4])
 
 
 def test_states_that_are_not_finite_are_refused(lm, monkeypatch):
@@ -100,7 +100,7 @@ def test_states_that_are_not_finite_are_refused(lm, monkeypatch):
         weight.fill_(np.inf)
     try:
         with pytest.raises(an.AnhelpersError, match="nan or infinity"):
-            native.mean_states(lm, TEXTS, [2])
+            native._mean_states(lm, TEXTS, [2])
     finally:
         with torch.no_grad():
             weight.copy_(before)

@@ -11,7 +11,7 @@ transformers = pytest.importorskip(
 
 from anhelpers import models  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError, UnknownName  # noqa: E402
-from anhelpers.gguf import Packaged  # noqa: E402
+from anhelpers.gguf import _Packaged  # noqa: E402
 from anhelpers.naturalness.lm import load_lm  # noqa: E402
 from anhelpers.translation import _choose_language, load_mt  # noqa: E402
 
@@ -131,7 +131,7 @@ def test_a_decoder_saved_alone_starts_as_in_the_pair(tiny_marian):
 def test_a_name_is_a_folder_a_packaged_model_or_a_hub_id(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path.parent))
     assert models.find(f"~/{tmp_path.name}").folder == tmp_path
-    monkeypatch.setattr(Packaged, "files", lambda self: [])
+    monkeypatch.setattr(_Packaged, "files", lambda self: [])
     found = models.find("gemma-3-270m")
     assert (found.address, found.name, found.folder) == (
         "google/gemma-3-270m",

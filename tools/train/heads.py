@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 import anhelpers as an
 from anhelpers.naturalness.critic import auc, reliability
-from anhelpers.naturalness.native import mean_states
+from anhelpers.naturalness.native import _mean_states
 
 LM = "gemma-3-270m"
 SAMPLE = {"human-translation": 6000, "machine-translation": 8000, "translation": 14000}
@@ -113,7 +113,7 @@ def train(args: argparse.Namespace) -> None:
     lm, layers = an.load_lm(args.lm), sorted(set(LAYERS.values()))
 
     def states(texts: list[str]) -> np.ndarray:
-        return mean_states(lm, texts, layers).astype(np.float64)
+        return _mean_states(lm, texts, layers).astype(np.float64)
 
     x, bad = states([row.text for row in rows]), states([pair.damaged for pair in pairs])
     native = np.array([row.side == "native" for row in rows])
