@@ -267,7 +267,7 @@ import sys
 sys.modules["torch"] = sys.modules["transformers"] = sys.modules["gguf"] = None
 import anhelpers as an
 from anhelpers.gguf import _Packaged
-Packaged.files = lambda self: []
+_Packaged.files = lambda self: []
 for data, lang in (("teaching", "de"), ("teaching/de-en", "en")):
     test = an.load(data)
     study = an.oracle_study(test, an.load_candidates(data))
