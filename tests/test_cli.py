@@ -15,6 +15,8 @@ import sacrebleu
 
 from anhelpers import cli
 from anhelpers.data import load
+from anhelpers.gguf import _Packaged
+from anhelpers.naturalness import native
 
 REF = "Das Haus ist alt.\nEs regnet nicht.\n"
 HYP = "Das Haus war alt.\nEs regnet nicht.\n"
@@ -226,6 +228,32 @@ def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys):
     told = (out / "appendix.txt").read_text("utf-8")
     assert systems.accuracy_signature[0] in told
     assert systems.naturalness_signature[0] in told
+
+
+def test_without_its_model_score_gives_chrf_and_plane_says_what_to_install(
+    files, capsys, monkeypatch
+):
+    monkeypatch.setattr(_Packaged, "files", lambda self: [])
+    native._model.cache_clear()
+    assert score() == 0
+    out, err = capsys.readouterr()
+    assert pd.read_csv(io.StringIO(out)).metric.unique().tolist() == ["chrf"]
+    assert "native is missing: gemma-3-270m is not installed. Install it: " in err
+    texts = ["-s", "src.en", "-r", "ref.de", "-t", "A.de"]
+    for command in (["score", *texts, "-m", "native"], ["plane", *texts, "--naturalness", "lpp"]):
+        assert cli.main(command) == 2
+        assert "pip install" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("data", ["teaching", "teaching/de-en"])
+def test_the_default_axis_is_native_from_the_kept_scores(tmp_path, monkeypatch, data):
+    monkeypatch.setattr(_Packaged, "files", lambda self: [])
+    native._model.cache_clear()
+    out = tmp_path / "out"
+    assert cli.main(["plane", "--data", data, "--mono", "-o", str(out)]) == 0
+    signed = pd.read_csv(out / "systems.csv").naturalness_signature
+    assert signed.str.startswith("native|heads:").all()
+    assert cli.main(["curve", data, "-o", str(out / "v.csv"), "--html", str(out / "v.html")]) == 0
 
 
 def test_a_plane_of_files_and_of_one_domain(files):

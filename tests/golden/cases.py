@@ -178,41 +178,29 @@ def divergences(folder: Path) -> dict[str, list]:
     return found
 
 
-def lpp(folder: Path) -> dict[str, list]:
-    """Log-probabilities of 200 texts under the bundled model of German, computed anew."""
-    texts = Path(ROOT, "data/teaching/en-de/mono.de.txt").read_text("utf-8").splitlines()[:200]
-    os.environ["ANHELPERS_STORE"], before = "off", os.environ.get("ANHELPERS_STORE", "off")
-    try:
-        scores = an.score_texts(an.load_lm("de-small"), texts)
-    finally:
-        os.environ["ANHELPERS_STORE"] = before
-    return {"logprobs": column(scores.total), "tokens": column(scores.tokens)}
-
-
 TED = f"{SHARED}/mqm/mqm_ted_ende.tsv"
 CASES = {
     "plane-en-de-lpp": plane("teaching/en-de", "lpp", ("chrf", "bleu")),
-    "plane-en-de-critic+lpp": plane("teaching/en-de", "critic+lpp"),
+    "plane-en-de-native": plane("teaching/en-de", "native"),
     "plane-en-de-compression": plane("teaching/en-de", "compression"),
     "plane-de-en-lpp": plane("teaching/de-en", "lpp", ("chrf", "bleu")),
-    "plane-de-en-critic+lpp": plane("teaching/de-en", "critic+lpp"),
-    "score-en-de": score("teaching/en-de", *SURFACES, "lpp", "critic", "critic+lpp", "compression"),
-    "score-de-en": score("teaching/de-en", *SURFACES, "lpp", "critic", "critic+lpp", "compression"),
-    "curve-en-de": curve("teaching/en-de", "chrf", "critic+lpp"),
+    "plane-de-en-native": plane("teaching/de-en", "native"),
+    "score-en-de": score("teaching/en-de", *SURFACES, "lpp", "critic", "native", "compression"),
+    "score-de-en": score("teaching/de-en", *SURFACES, "lpp", "critic", "native", "compression"),
+    "curve-en-de": curve("teaching/en-de", "chrf", "native"),
     "curve-de-en": curve("teaching/de-en", "bleu", "lpp"),
     "xmi": xmi,
     "surfaces": surfaces,
     "oracle": oracle,
     "exact": exact,
     "divergences": divergences,
-    "lpp": lpp,
 }
 for _weights in ("freitag2021", "mt-metrics-eval", "wmt24"):
     CASES[f"mqm-teaching-{_weights}"] = mqm("teaching/en-de", _weights, "system")
     CASES[f"mqm-ted-{_weights}"] = mqm(TED, _weights, "system")
 CASES["mqm-ted-segment"] = mqm(TED, "freitag2021", "segment")
 CASES["plane-wmt24-en-de"] = plane("wmt24/en-de", "critic")
-NEURAL = {name for name in CASES if "lpp" in name or name.startswith("score")}
+NEURAL = {one for one in CASES if "lpp" in one or "native" in one or one.startswith("score")}
 REAL = {name for name in CASES if name.startswith(("mqm-ted", "plane-wmt"))}
 
 # --- notebooks: what a run of the collection has printed, tabulated, drawn and given to its widgets
