@@ -162,7 +162,9 @@ def _model(name: str, revision: str) -> LanguageModel:
     return lm
 
 
-def _head_scores(heads: _Heads, texts: Sequence[str], lm: LanguageModel | None = None) -> np.ndarray:
+def _head_scores(
+    heads: _Heads, texts: Sequence[str], lm: LanguageModel | None = None
+) -> np.ndarray:
     """(n, 2) log-odds of both heads, native and fluent; nan for a text without a token.
 
     Parameters
