@@ -239,7 +239,7 @@ def test_without_its_model_score_gives_chrf_and_plane_says_what_to_install(
     out, err = capsys.readouterr()
     assert pd.read_csv(io.StringIO(out)).metric.unique().tolist() == ["chrf"]
     assert "native is missing: gemma-3-270m is not installed. Install it: " in err
-    texts = ["-s", "src.en", "-r", "ref.de", "-t", "A.de"]
+    texts = ["-l", "en-de", "-s", "src.en", "-r", "ref.de", "-t", "A.de"]
     for command in (["score", *texts, "-m", "native"], ["plane", *texts, "--naturalness", "lpp"]):
         assert cli.main(command) == 2
         assert "pip install" in capsys.readouterr().err
