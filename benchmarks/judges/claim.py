@@ -90,11 +90,9 @@ SETS = {
         "wmt23/en-de",
         ("chrf", "bleu", "mqm-accuracy:mqm/wmt23-ende-sxs"),
         (*TRAINED, "mqm-fluency:mqm/wmt23-ende-sxs"),
-        parts={"native": 150},
+        parts={"native": 40},
     ),
-    "wmt24": ClaimSet(
-        "wmt24/en-de", ("chrf", "bleu"), TRAINED, "wmt24/autoscores", {"native": 200}
-    ),
+    "wmt24": ClaimSet("wmt24/en-de", ("chrf", "bleu"), TRAINED, "wmt24/autoscores", {"native": 60}),
     "wmt24_cs": ClaimSet(
         "wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("lpp", "compression"), parts={"lpp": 70}
     ),

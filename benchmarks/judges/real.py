@@ -13,53 +13,49 @@ import pandas as pd
 import anhelpers as an
 from anhelpers.estimate import Estimate
 from anhelpers.naturalness.critic import auc
-from tests.naturalness.test_critic_wmt23 import FIRST, sentences
+from anhelpers.naturalness.lm import LanguageModel
 
 from .claim import SETS, part_of
 from .known import keep_known
 
-SAMPLE, BLOCK, N_DRAWS = 400, 10, 200
+Figures = Iterator[tuple[str, Estimate]]
+FIRST = 1958  # line of de.original.txt, from 0, at which the originals of WMT23 begin
+SAMPLES = {"originals": 300, "refA": 200}
+OF_A_SYSTEM, N_DRAWS = 40, 200
 
 
-def wmt23_sentences() -> dict[str, list[str]]:
-    """Sentences of the originals, of refA, and 400 of each system."""
-    test, draw = an.load("wmt23/en-de"), random.Random(5)
-    folder = Path(os.environ["ANHELPERS_DATA"])
-    texts = {
-        "originals": sentences(an.data.read_lines(folder / "mono" / "de.original.txt")[FIRST:]),
-        "refA": sentences(test.refs["refA"]),
+def wmt23_paragraphs() -> dict[str, list[str]]:
+    """Paragraphs of originals, of refA and of each system, drawn at random."""
+    test, draw = an.load("wmt23/en-de"), random.Random(4)
+    path = Path(os.environ["ANHELPERS_DATA"], "mono", "de.original.txt")
+    texts = {"originals": an.data.read_lines(path)[FIRST:], "refA": test.refs["refA"]}
+    texts |= {name: test.systems[name] for name in sorted(test.systems)}
+    return {
+        name: [own[i] for i in sorted(draw.sample(range(len(own)), SAMPLES.get(name, OF_A_SYSTEM)))]
+        for name, own in texts.items()
     }
-    for name in sorted(test.systems):
-        own = sentences(test.systems[name])
-        texts[name] = [own[i] for i in sorted(draw.sample(range(len(own)), SAMPLE))]
-    return texts
 
 
-def aucs(judge: str, lm: object, rng: np.random.Generator) -> Iterator[tuple[str, Estimate]]:
-    """AUC of originals against systems (mean over systems) and refA; blocks of ten sentences are resampled."""
-    texts = wmt23_sentences()
+def aucs(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
+    """AUC of originals against systems (mean over systems) and refA; paragraphs are resampled."""
+    texts = wmt23_paragraphs()
     keep_known(lm, [one for own in texts.values() for one in own])
     metric = an.metric(judge, "de", lm=lm)
     scores = {name: metric.oriented(metric.score_segments(own)) for name, own in texts.items()}
-    systems = [name for name in texts if name not in ("originals", "refA")]
-
-    def resampled(values: np.ndarray) -> np.ndarray:
-        starts = rng.integers(len(values) - BLOCK + 1, size=len(values) // BLOCK)
-        return values[(starts[:, None] + np.arange(BLOCK)).ravel()]
-
-    for others, said in ((systems, "12 systems"), (["refA"], "the human reference")):
+    systems = [name for name in texts if name not in SAMPLES]
+    for others, said in ((systems, f"{len(systems)} systems"), (["refA"], "the human reference")):
         draws = []
         for _ in range(N_DRAWS):
-            r = resampled(scores["originals"])
-            draws.append(np.mean([auc(r, resampled(scores[one])) for one in others]))
+            drawn = {name: rng.choice(scores[name], len(scores[name])) for name in texts}
+            draws.append(np.mean([auc(drawn["originals"], drawn[one]) for one in others]))
         value = float(np.mean([auc(scores["originals"], scores[one]) for one in others]))
         low, high = np.quantile(draws, [0.025, 0.975])
-        n = len(scores["originals"])
-        figure = Estimate("AUC", value, low=low, high=high, n=n, of="originals")
+        n = sum(len(texts[one]) for one in ["originals", *others])
+        figure = Estimate("AUC", value, low=low, high=high, n=n, of="paragraphs")
         yield f"AUC, WMT23: originals against {said}", figure
 
 
-def ranks(judge: str, lm: object, rng: np.random.Generator) -> Iterator[tuple[str, Estimate]]:
+def ranks(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
     """Ranks of the human references and of CycleL among 28 (1: most natural); documents are resampled."""
     test, parts = an.load("wmt24/en-de"), SETS["wmt24"].parts
     test = part_of(test, parts[judge]) if judge in parts else test
