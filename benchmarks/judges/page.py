@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .table import PEOPLE
+
 
 def judge_page(table: pd.DataFrame) -> str:
     """A `judge_table` in Markdown, with n and 95 % intervals in brackets."""
@@ -20,7 +22,8 @@ def judge_page(table: pd.DataFrame) -> str:
         if len({*counts.values()}) > 1:
             n = ", ".join(f"{judge} {m}" for judge, m in counts.items()) + f" {part.n_of.iloc[0]}"
         lines.append([item, n, *(cells.get(judge, "–") for judge in judges)])
-    return markdown_table(["", "n", *(f"`{judge}`" for judge in judges)], lines)
+    heads = ("ratings" if judge == PEOPLE else f"`{judge}`" for judge in judges)
+    return markdown_table(["", "n", *heads], lines)
 
 
 def _cell(row: Any) -> str:
