@@ -150,9 +150,9 @@ def test_a_defect_has_status_70_and_an_interrupt_130(files, capsys, monkeypatch)
         return run
 
     monkeypatch.setattr("anhelpers.cli.score.run", raising(RuntimeError("odd")))
-    assert score() == 70
+    assert score("-m", "chrf") == 70
     monkeypatch.setattr("anhelpers.cli.score.run", raising(KeyboardInterrupt()))
-    assert score() == 130
+    assert score("-m", "chrf") == 130
     assert "interrupted" in capsys.readouterr().err
 
 
@@ -234,6 +234,7 @@ def test_without_its_model_score_gives_chrf_and_plane_says_what_to_install(
     files, capsys, monkeypatch
 ):
     monkeypatch.setattr(_Packaged, "files", lambda self: [])
+    monkeypatch.setenv("ANHELPERS_STORE", "off")
     native._model.cache_clear()
     assert score() == 0
     out, err = capsys.readouterr()
@@ -330,7 +331,7 @@ def test_check_reports_features_and_the_origin_of_a_result(files, capsys):
     out = capsys.readouterr().out
     assert len(out.splitlines()) < 30
     assert "scores, curves, charts" in out
-    assert score("-o", "scores.csv") == 0
+    assert score("-m", "chrf", "-o", "scores.csv") == 0
     capsys.readouterr()
     assert cli.main(["check", "scores.csv"]) == 0
     assert "|command:score|" in capsys.readouterr().out
