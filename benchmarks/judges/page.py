@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .table import PEOPLE
+from .table import DEFAULT, PEOPLE
 
 
 def judge_page(table: pd.DataFrame) -> str:
     """A `judge_table` in Markdown, with n and 95 % intervals in brackets."""
-    judges, lines = list(dict.fromkeys(table.judge)), []
+    judges, lines = [one for one in DEFAULT if one in {*table.judge}], []
     for item, part in table.groupby("item", sort=False):
         cells = {row["judge"]: _cell(row) for row in part.to_dict("records")}
         counts = dict(zip(part.judge, part.n, strict=True))
