@@ -13,17 +13,13 @@ from .table import DEFAULT, PEOPLE
 
 
 def judge_page(table: pd.DataFrame) -> str:
-    """A `judge_table` in Markdown, with n and 95 % intervals in brackets."""
-    judges, lines = [one for one in DEFAULT if one in {*table.judge}], []
-    for item, part in table.groupby("item", sort=False):
+    """A `judge_table` in Markdown, with n and 95 % intervals in brackets; without the ratings."""
+    judges, lines = [one for one in DEFAULT if one in {*table.judge} - {PEOPLE}], []
+    for item, part in table[table.judge != PEOPLE].groupby("item", sort=False):
         cells = {row["judge"]: _cell(row) for row in part.to_dict("records")}
-        counts = dict(zip(part.judge, part.n, strict=True))
-        n = f"{part.n.iloc[0]} {part.n_of.iloc[0]}"
-        if len({*counts.values()}) > 1:
-            n = ", ".join(f"{judge} {m}" for judge, m in counts.items()) + f" {part.n_of.iloc[0]}"
+        n = "/".join(str(one) for one in dict.fromkeys(part.n))
         lines.append([item, n, *(cells.get(judge, "–") for judge in judges)])
-    heads = ("ratings" if judge == PEOPLE else f"`{judge}`" for judge in judges)
-    return markdown_table(["", "n", *heads], lines)
+    return markdown_table(["", "n", *(f"`{judge}`" for judge in judges)], lines)
 
 
 def _cell(row: Any) -> str:
@@ -32,8 +28,8 @@ def _cell(row: Any) -> str:
         return "–"
     scale, digits = {"share": (100, 0), "rank": (1, 0)}.get(row["unit"], (1, 2))
     value, low, high = (f"{scale * row[name]:z.{digits}f}" for name in ("value", "low", "high"))
-    unit = " %" if scale == 100 else ""
-    return f"{value}{unit} ({low} to {high})".replace("-", "−")
+    unit = "%" if scale == 100 else ""
+    return f"{value}{unit} ({low}…{high})".replace("-", "−")
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
