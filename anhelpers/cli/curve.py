@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     scorable(test, accuracy)  # missing references before a missing language
     name = args.naturalness or lookup.default_naturalness(test.trg_lang, args.lm)
-    model = shared.language_model(args.lm, [name])
+    model = shared._language_model(args.lm, [name])
     naturalness = lookup.naturalness_metric(name, test.trg_lang, model)
     study = oracle_study(test, cands, accuracy, naturalness)
     shared._print_notes([*study.notes, f"The oracle curve is over {study.cands.summary}."])

@@ -153,7 +153,7 @@ def _add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(*flags, **_SHARED[name])  # type: ignore[arg-type]
 
 
-def language_model(name: str, metrics: Sequence[str]) -> LanguageModel | None:
+def _language_model(name: str, metrics: Sequence[str]) -> LanguageModel | None:
     """The language model, if one of the metrics needs it; else None."""
     from ..naturalness.lm import load_lm
 

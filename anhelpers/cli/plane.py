@@ -140,7 +140,7 @@ def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneRes
     from ..plane import outside_of
 
     test, lang, folded = compared.test, compared.test.trg_lang, chosen == LPP_DISTANCE
-    model = shared.language_model(request.lm, [chosen])
+    model = shared._language_model(request.lm, [chosen])
     mono = (
         shared._monolingual(request.texts.data, test, request.mono)
         if request.mono or folded

@@ -116,7 +116,7 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     from ..scoring import segment_rows, system_rows
 
     whole, lang = texts.whole, texts.compared.trg_lang
-    model = shared.language_model(request.lm, request.metrics)
+    model = shared._language_model(request.lm, request.metrics)
     distance = LPP_DISTANCE in request.metrics
     if request.mono and not distance:
         raise DataError(f"--mono: only {LPP_DISTANCE} compares with it. Add it to -m.")

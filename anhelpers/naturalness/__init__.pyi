@@ -23,6 +23,5 @@ from .lm import score_texts as score_texts
 from .lpp import Mono as Mono
 from .lpp import lpp_distance as lpp_distance
 from .native import load_heads as load_heads
-from .native import native_metric as native_metric
 from .ngrams import ngram_features as ngram_features
 from .ngrams import text_mmd as text_mmd

@@ -232,7 +232,7 @@ def load_lm(
     MissingExtra : a model of the package index is not installed, and the hub has not sent it either.
     """
     known = None if revision or device or dtype != "float32" else PACKAGED.get(str(name))
-    if known and (known.installed or not models.on_disk(known.hub)):
+    if known and (known.installed or not known.on_disk):
         store = bundled(STORE)
         ours = [one for one in signatures(store) if f"|model:{name}|rev:{known.revision}|" in one]
         if ours and _fits(ours):

@@ -190,7 +190,7 @@ def _head_scores(
     )
 
 
-def native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
+def _native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
     """The log-odds of both heads as a metric: nats per text, higher is more natural.
 
     Blank texts are nan. For texts in another language than that of the heads, a note says so; made for their language,
@@ -223,5 +223,5 @@ def native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
 
 
 def _named(asked: Asked) -> Metric:
-    """The maker of `native_metric` in the table of metrics."""
-    return native_metric(load_heads(asked.model or asked.lang), asked.lang)
+    """The maker of `_native_metric` in the table of metrics."""
+    return _native_metric(load_heads(asked.model or asked.lang), asked.lang)
