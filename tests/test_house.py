@@ -19,7 +19,7 @@ BUDGETS = {
     "JavaScript lines": 1_912,
     "CSS lines": 400,
     "test code lines": 20_250,
-    "words of docs": 18_000,
+    "words of docs": 19_000,
     "bytes of CHANGELOG": 6_000,
     "run-time dependencies": 14,
     "phrases to rewrite": 0,
