@@ -43,7 +43,7 @@ def aucs(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
     metric = an.metric(judge, "de", lm=lm)
     scores = {name: metric.oriented(metric.score_segments(own)) for name, own in texts.items()}
     systems = [name for name in texts if name not in SAMPLES]
-    for others, said in ((systems, f"{len(systems)} systems"), (["refA"], "the human reference")):
+    for others, said in ((systems, f"{len(systems)} systems"), (["refA"], "refA")):
         draws = []
         for _ in range(N_DRAWS):
             drawn = {name: rng.choice(scores[name], len(scores[name])) for name in texts}
@@ -52,7 +52,7 @@ def aucs(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
         low, high = np.quantile(draws, [0.025, 0.975])
         n = sum(len(texts[one]) for one in ["originals", *others])
         figure = Estimate("AUC", value, low=low, high=high, n=n, of="paragraphs")
-        yield f"AUC, WMT23: originals against {said}", figure
+        yield f"AUC against {said}", figure
 
 
 def ranks(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
@@ -78,7 +78,7 @@ def ranks(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
         k = [*texts].index(name)
         low, high = np.quantile(draws[:, k], [0.025, 0.975])
         figure = Estimate("rank", int(whole[k]), low=low, high=high, n=len(test), of="segments")
-        yield f"WMT24 en-de: rank of {name} of {len(texts)}", figure
+        yield f"rank of {name}", figure
 
 
 def real_table(names: Sequence[str]) -> pd.DataFrame:

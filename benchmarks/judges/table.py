@@ -27,7 +27,6 @@ TAG_PAIRS = (  # the first is written to be the more natural one
     ("idiomatic", "literal-2"),
     ("idiomatic", "literal"),
     ("idiomatic", "calque"),
-    ("free", "literal-2"),
     ("near-reference", "grammar"),
     ("near-reference", "wrong-order"),
 )
