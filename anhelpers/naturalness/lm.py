@@ -163,6 +163,8 @@ class LanguageModel:
             here = (v <= targets) & (targets < v + width)
             picked[here] = logits[rows[here], targets[here] - v]
             totals.append(_log_sum_exp(logits, next(i for i in range(width) if i not in dead)))
+        if len(totals) == 1:
+            return logits.log_softmax(1)[rows, targets]
         return picked - _log_sum_exp(torch.stack(totals, 1), 0)[rows]
 
     def signature(self, eos: bool) -> str:
