@@ -236,7 +236,8 @@ def load_lm(
     known = None if revision or device or dtype != "float32" else PACKAGED.get(str(name))
     if known and (known.installed or not known.on_disk):
         store = bundled(STORE)
-        ours = [one for one in signatures(store) if f"|model:{name}|rev:{known.revision}|" in one]
+        start = f"lpp|model:{name}|rev:{known.revision}|"
+        ours = [one for one in signatures(store) if one.startswith(start)]
         if ours and _fits(ours):
             lm = object.__new__(LanguageModel)
             facts = {"name": str(name), "revision": known.revision, "dtype": dtype}

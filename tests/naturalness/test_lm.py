@@ -224,6 +224,7 @@ def store(monkeypatch, tmp_path):
             cached(
                 SIGNATURE.format(eos, version), ["Ein Haus."], lambda texts: [[-9.0, 3, 0]], width=3
             )
+        cached("native|heads:de|model:gemma-3-270m|rev:a5fd3b62230a|dtype:float32", ["a"], len)
         monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "cache.sqlite"))
         monkeypatch.setattr("anhelpers.naturalness.lm.bundled", lambda name: file)
         return load_lm()
