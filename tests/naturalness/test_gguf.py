@@ -196,7 +196,7 @@ def test_gemma_gives_the_shared_log_probabilities(gemma):
     # a run of blanks is one token of Gemma, which the file does not know
     texts = [text for text in texts if "  " not in text]
     keyed = {hashlib.sha256(one.encode()).hexdigest()[:16]: one for one in texts}
-    keys = random.Random(46).sample(sorted(keyed.keys() & known.keys()), 40)
+    keys = random.Random(46).sample(sorted(keyed.keys() & known.keys()), 12)
     found = an.score_texts(gemma, [keyed[key] for key in keys])
     totals, tokens = np.array([known[key] for key in keys]).T
     assert found.tokens.tolist() == tokens.tolist()
