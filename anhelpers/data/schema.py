@@ -388,26 +388,3 @@ class CandidateSet:
         rows = [i for i, text in enumerate(self.texts) if text.strip()]
         blank = len(self) - len(rows)
         return self.take(rows, f"{blank} blank candidates are left out.") if blank else self
-
-    def deduplicated(self) -> CandidateSet:
-        """Return the first candidate of each distinct text of a source, the tags of its copies joined by " | ".
-
-        Multiplicities add up; a log-probability stays if all copies that have one agree, else it is nan.
-        """
-        groups: dict[tuple[int, str], list[int]] = {}
-        for i, key in enumerate(zip(self.segment.tolist(), self.texts, strict=True)):
-            groups.setdefault(key, []).append(i)
-        if len(groups) == len(self):
-            return self
-        first = [rows[0] for rows in groups.values()]
-        names = [
-            dict.fromkeys(s for i in rows for s in systems_of(self.tags[i]))
-            for rows in groups.values()
-        ]
-        known = [self.logprob[rows][~np.isnan(self.logprob[rows])] for rows in groups.values()]
-        return replace(
-            self.take(first, f"{len(self) - len(first)} repeated candidates are merged."),
-            tags=tuple(map(_SEPARATOR.join, names)),
-            multiplicity=np.array([self.multiplicity[rows].sum() for rows in groups.values()]),
-            logprob=np.array([v[0] if len(np.unique(v)) == 1 else np.nan for v in known]),
-        )

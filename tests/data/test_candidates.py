@@ -198,8 +198,6 @@ def test_systems_are_candidates_without_their_blanks(test):
     cands = from_systems(test)
     assert (cands.segment.tolist(), cands.tags) == ([0, 0, 0, 1, 1], ("X", "Y", "Z", "Y", "Z"))
     assert cands.texts == ("x", "x", "z", "y", "y")
-    merged = from_systems(test).deduplicated()
-    assert (merged.texts, merged.tags) == (("x", "z", "y"), ("X | Y", "Z", "Y | Z"))
     assert from_systems(test, ["Z", "Y"]).tags == ("Z", "Y", "Z", "Y")
     copied = TestSet("t", "en-de", SRCS, {"ref": ["x", "y"]}, test.systems)
     assert set(from_systems(copied).tags) == {"X", "Z"}

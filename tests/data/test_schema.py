@@ -140,20 +140,6 @@ def test_an_undefined_candidate_set_is_refused(cands, change):
         replace(cands, **change)
 
 
-def test_duplicates_are_merged_and_keep_tags_counts_and_log_probabilities(cands):
-    drawn = replace(cands, multiplicity=[3, 1, 2, 1, 4], logprob=[-1.0, -2.0, -3.0, np.nan, -3.0])
-    once = drawn.deduplicated()
-    assert (once.texts, once.segment.tolist()) == (("a", "b", "a", "b"), [0, 0, 1, 1])
-    assert (once.tags, once.ids) == (("s", "t", "s | u", ""), ("v", "w", "x", "y"))
-    assert once.multiplicity.tolist() == [3, 1, 6, 1]
-    np.testing.assert_array_equal(once.logprob, [-1, -2, -3, np.nan])
-    assert once.deduplicated() is once
-    assert once.id == cands.id
-    joined = CandidateSet([0, 0], ["a", "a"], ["A | B", "B"], logprob=[-1, -2]).deduplicated()
-    assert joined.tags == ("A | B",)
-    assert np.isnan(joined.logprob[0])
-
-
 def test_candidates_are_taken_by_position_mask_tag_or_text():
     cands = CandidateSet([0, 0, 1], ["a", " ", "b"], ["X", "X | Y", ""])
     assert cands.take(np.array([True, False, True])).texts == ("a", "b")
@@ -167,7 +153,7 @@ def test_candidates_are_taken_by_position_mask_tag_or_text():
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=8), st.integers(1, 3))
-def test_repeating_and_merging_undo_each_other(multiplicity, n_segments):
+def test_repeating_keeps_how_often_a_text_occurs(multiplicity, n_segments):
     n = len(multiplicity)
     segment = np.sort(np.arange(n) % min(n, n_segments))
     texts, logprob = [str(i) for i in range(n)], -np.arange(n) / 2
@@ -175,7 +161,6 @@ def test_repeating_and_merging_undo_each_other(multiplicity, n_segments):
     long = cands.repeated()
     assert (long.multiplicity == 1).all()
     assert np.bincount(long.segment).tolist() == np.bincount(segment, multiplicity).tolist()
-    assert long.deduplicated() == cands
     assert long.repeated() is long
 
 

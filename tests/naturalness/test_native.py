@@ -9,6 +9,8 @@ import anhelpers as an
 from anhelpers.errors import DataError
 from anhelpers.metrics import Asked
 from anhelpers.naturalness import native
+from anhelpers.naturalness.lm import language_model
+from tests.conftest import byte_pieces
 
 torch = pytest.importorskip("torch", reason="needs torch: pip install anhelpers[neural]")
 transformers = pytest.importorskip("transformers")
@@ -23,37 +25,23 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def lm(tmp_path_factory):
-    """A random network of 3 layers, whose tokens are bytes; texts of more than 32 are in windows."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-
-    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
-    made = Tokenizer(
-        models.BPE(vocab={sign: i for i, sign in enumerate(["<s>", *signs])}, merges=[])
-    )
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>")
+def lm():
+    """A random network of 3 layers, whose tokens are bytes; longer texts than 31 are in windows."""
     torch.manual_seed(5)
-    config = transformers.LlamaConfig(
-        vocab_size=257,
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        max_position_embeddings=32,
-        bos_token_id=0,
-        eos_token_id=None,
-    )
-    folder = tmp_path_factory.mktemp("models") / "tiny"
-    transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return an.load_lm(folder, device="cpu")
+    tokenizer = byte_pieces(["a"], 259, 32)
+    size = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 3}
+    size |= {"num_attention_heads": 2, "vocab_size": 259, "bos_token_id": 0}
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**size))
+    return language_model(model, tokenizer, name="tiny", revision="ba9876543210", device="cpu")
 
 
-def alone(lm, text, layers):
-    """The mean state of one short text by transformers."""
-    x = torch.tensor([[0, *lm.tokenizer(text, add_special_tokens=False).input_ids]])
+def ids(lm, text):
+    return lm.tokenizer(text, add_special_tokens=False).input_ids
+
+
+def alone(lm, tokens, layers):
+    """The mean state of some tokens by transformers."""
+    x = torch.tensor([[0, *tokens]])
     with torch.inference_mode():
         states = lm.model(input_ids=x, output_hidden_states=True).hidden_states
     return np.concatenate([states[k][0, 1:].mean(0).numpy() for k in layers])
@@ -65,7 +53,7 @@ def alone(lm, text, layers):
 def test_mean_states_are_those_of_each_text_alone(lm):
     found = native._mean_states(lm, [*TEXTS[:2], "", " "], [1, 2])
     for row, text in zip(found, TEXTS[:2], strict=False):
-        assert row == pytest.approx(alone(lm, text, [1, 2]), abs=1e-5)
+        assert row == pytest.approx(alone(lm, ids(lm, text), [1, 2]), abs=1e-5)
     assert np.isnan(found[2:]).all()
 
 
@@ -78,14 +66,11 @@ def test_the_state_of_a_text_does_not_depend_on_the_others(lm):
 
 
 def test_a_text_longer_than_the_window_is_read_in_windows(lm):
-    text = TEXTS[2]
-    size = lm.max_tokens - 1
-    assert size < len(text) < 2 * size
-    coded = text.encode()  # a token is a byte
-    parts = coded[:size].decode(), coded[size:].decode()
-    sums = sum(alone(lm, part, [2]) * len(part.encode()) for part in parts)
-    found = native._mean_states(lm, [text], [2])[0]
-    assert found == pytest.approx(sums / len(text.encode()), abs=1e-5)
+    size, tokens = lm.max_tokens - 1, ids(lm, TEXTS[2])
+    assert size < len(tokens) < 2 * size
+    sums = sum(alone(lm, part, [2]) * len(part) for part in (tokens[:size], tokens[size:]))
+    found = native._mean_states(lm, [TEXTS[2]], [2])[0]
+    assert found == pytest.approx(sums / len(tokens), abs=1e-5)
 
 
 def test_a_layer_that_the_model_does_not_have_is_refused(lm):
@@ -128,7 +113,7 @@ def test_the_score_is_the_weighed_sum_of_both_heads(lm, tmp_path, monkeypatch):
     metric = native._named(Asked(f"native:{file}", str(file), (), "de"))
     found = metric.score_segments([*TEXTS, ""])
     for score, text in zip(found, TEXTS[:2], strict=False):
-        half = alone(lm, text, [2]).sum() / 8
+        half = alone(lm, ids(lm, text), [2]).sum() / 8
         assert score == pytest.approx(2 * ((1 + half) + 0.5 * (2 - half)) - 1, abs=1e-4)
     assert found[0] == found[3]
     assert np.isnan(found[4])
