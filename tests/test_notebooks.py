@@ -255,7 +255,7 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(name, tmp_path):
     ],
 )
 def test_it_runs_in_a_language_without_heads(name, lm, judge, tiny_lm, tmp_path, monkeypatch):
-    """Ten segments of WMT24 en-cs, with a language model of one's own or without any."""
+    """Ten segments of WMT24 en-cs, with a given language model and without one."""
     shared = Path(os.environ["ANHELPERS_DATA"])
     for file in (shared / "wmt24" / "txt").rglob("*"):
         if "en-cs" in str(file.relative_to(shared)) and file.is_file():
