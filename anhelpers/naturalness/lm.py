@@ -145,8 +145,8 @@ class LanguageModel:
     def _picked(self, head: Any, hidden: Any, rows: Any, targets: Any) -> Any:
         """Log-probabilities of tokens, each after a row of hidden states (of logits where `head` is None).
 
-        A large vocabulary is read in blocks: their logits stay in a CPU's cache, and float32 sums over 262,144 columns at
-        once would be off by 5e-5 nats.
+        A large vocabulary is read in blocks: their logits stay in a CPU's cache, and a float32 sum over all 262,144
+        columns would be off by 5e-5 nats.
         """
         torch = need("torch", "language-model scoring")
         n = len(hidden[0]) if head is None else len(head.weight)
