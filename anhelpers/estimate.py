@@ -40,8 +40,8 @@ class Estimate:
         How to read the interval.
     n_r, docs_r : int
         Sample size and documents of r.
-    bias, bias_estimate : str, float
-        Direction of the bias, and its first-order estimate, to be subtracted.
+    bias : str
+        Direction of the bias.
     chance, p : float
         Mean estimate if q = r, and the probability of one at least as large.
 
@@ -68,18 +68,8 @@ class Estimate:
     n_r: int = 0
     docs_r: int = 0
     bias: str = ""
-    bias_estimate: float = math.nan
     chance: float = math.nan
     p: float = math.nan
-
-    def __post_init__(self) -> None:
-        facts = {
-            "low is above high": self.low > self.high,
-            "p is not a probability": self.p < 0 or self.p > 1,
-            "n is below 0": self.n < 0,
-        }
-        if wrong := [said for said, holds in facts.items() if holds]:
-            raise DataError(f"{self.name or 'estimate'}: {wrong[0]}.")
 
     @property
     def interval(self) -> tuple[float, float]:

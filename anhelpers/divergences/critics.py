@@ -12,8 +12,8 @@ from ..estimate import Estimate
 from .samples import TAIL, _resampled, along_a_line
 
 
-def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None) -> float:
-    """(Σ w |v|^p)^(1/p): the mean size of K numbers for p = 1, their largest size for p = ∞.
+def power_mean(values: ArrayLike, power: float) -> float:
+    """(Σ |v|^p / K)^(1/p): the mean size of K numbers for p = 1, their largest size for p = ∞.
 
     Parameters
     ----------
@@ -21,19 +21,16 @@ def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None
         (K,) finite numbers.
     power : float
         p in (0, ∞]. From 1 on this is a norm; below 1 it still rises with p, but the triangle inequality fails.
-    weights : array_like, optional
-        (K,) probabilities (default: equal). For p = ∞ those with weight 0 are left out.
 
     >>> power_mean([3, -4], 1), round(power_mean([3, -4], 2), 4), power_mean([3, -4], float("inf"))
     (3.5, 3.5355, 4.0)
     """
     power = _power(power)
     sizes = np.abs(checks.finite("values", values))
-    w = _weights(sizes, weights)
-    top = float(sizes[w > 0].max())
+    top = float(sizes.max())
     if top == 0 or math.isinf(power):
         return top
-    return top * float(w @ (sizes / top) ** power) ** (1 / power)
+    return top * float(np.mean((sizes / top) ** power)) ** (1 / power)
 
 
 def power_mean_se(values: ArrayLike, power: float) -> float:
@@ -50,14 +47,7 @@ def power_mean_se(values: ArrayLike, power: float) -> float:
     return value * float(np.std((sizes / value) ** power, ddof=1)) / (power * math.sqrt(len(sizes)))
 
 
-def critic_distance(
-    q: ArrayLike,
-    r: ArrayLike,
-    critics: ArrayLike,
-    *,
-    power: float = 1,
-    weights: ArrayLike | None = None,
-) -> float:
+def critic_distance(q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, power: float = 1) -> float:
     """D_p: the mean difference between critics' scores of two distributions, or the largest (p = ∞).
 
     Parameters
@@ -68,8 +58,6 @@ def critic_distance(
         (K, Y) score of each outcome by K critics, or (Y,) for one critic.
     power : float
         p in (0, ∞]; 1 is eq. 4, ∞ an integral probability metric (eq. 7). Below 1 the triangle inequality fails.
-    weights : array_like, optional
-        (K,) probability of each critic (default: equal).
 
     Returns
     -------
@@ -84,7 +72,7 @@ def critic_distance(
     >>> critic_distance([0.5, 0.5], [1, 0], [[0, 4], [0, -2]], power=float("inf"))
     2.0
     """
-    return power_mean(critic_gaps(q, r, critics), power, weights)
+    return power_mean(critic_gaps(q, r, critics), power)
 
 
 def critic_gaps(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> np.ndarray:
@@ -168,9 +156,7 @@ def sample_critic_distance(
     return Estimate(f"D_{power:g}", value, **facts, **found._asdict())
 
 
-def classification_risk(
-    q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, weights: ArrayLike | None = None
-) -> float:
+def classification_risk(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> float:
     """Expected loss of a random critic as a classifier: E_f[E_q f - E_r f].
 
     The losses are -f/ε for texts of the reference (class +1) and f/(1 - ε) for those of the system (-1), which have
@@ -178,7 +164,7 @@ def classification_risk(
 
     Parameters
     ----------
-    q, r, critics, weights : array_like
+    q, r, critics : array_like
         As in `critic_distance`.
 
     References
@@ -188,13 +174,10 @@ def classification_risk(
     >>> classification_risk([0.5, 0.5], [1, 0], [[0, 4], [0, -2]])
     0.5
     """
-    gaps = critic_gaps(q, r, critics)
-    return float(_weights(gaps, weights) @ gaps)
+    return float(critic_gaps(q, r, critics).mean())
 
 
-def risk_chain(
-    q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, weights: ArrayLike | None = None
-) -> dict[str, float]:
+def risk_chain(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> dict[str, float]:
     """-D_∞ ≤ -D_2 ≤ -D_1 ≤ R: bounds of the risk of critics as classifiers.
 
     -D_1 is the risk if each critic may change its sign, -D_∞ that of the best critic if it may. If the critics include
@@ -202,7 +185,7 @@ def risk_chain(
 
     Parameters
     ----------
-    q, r, critics, weights : array_like
+    q, r, critics : array_like
         As in `critic_distance`.
 
     Returns
@@ -217,8 +200,8 @@ def risk_chain(
     {'-D_inf': -2.0, '-D_2': -1.58..., '-D_1': -1.5, 'R': 0.5}
     """
     gaps = critic_gaps(q, r, critics)
-    chain = {f"-D_{p:g}": -power_mean(gaps, p, weights) for p in (math.inf, 2, 1)}
-    return chain | {"R": classification_risk(q, r, critics, weights=weights)}
+    chain = {f"-D_{p:g}": -power_mean(gaps, p) for p in (math.inf, 2, 1)}
+    return chain | {"R": float(gaps.mean())}
 
 
 def _pull(gaps: np.ndarray, value: float, power: float) -> np.ndarray:
@@ -229,13 +212,6 @@ def _pull(gaps: np.ndarray, value: float, power: float) -> np.ndarray:
     pull = np.zeros(len(gaps))
     pull[seen] = np.sign(gaps[seen]) * (np.abs(gaps[seen]) / value) ** (power - 1) / len(gaps)
     return pull
-
-
-def _weights(gaps: np.ndarray, weights: ArrayLike | None) -> np.ndarray:
-    """(K,) probability of each critic; equal by default."""
-    w = np.full(len(gaps), 1 / len(gaps)) if weights is None else checks.pmf("weights", weights)
-    checks.same_length(critics=gaps, weights=w)
-    return w
 
 
 def _power(power: float) -> float:

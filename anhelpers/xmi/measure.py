@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
 from .._lazy import pd
-from ..bootstrap import MeanInterval, Score, bootstrap_means, clusters_of, few_clusters
+from ..bootstrap import MeanInterval, bootstrap_means, clusters_of, few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
 
@@ -80,8 +81,6 @@ def sentence_cross_entropy(
     logprobs: ArrayLike,
     *,
     unit: str = "nats",
-    tokens: Tokens | None = None,
-    count: str = "all",
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
@@ -94,18 +93,13 @@ def sentence_cross_entropy(
         Log-probabilities summed over the tokens of a sentence, its end included; nan: missing.
     unit : str
         Of the scores: "nats", "bits" (base 2) or "log10" (KenLM, SRILM).
-    tokens : (N,) sequence, optional
-        Numbers of tokens, the end included, or the tokens themselves; needed for one `count`.
-    count : str
-        As in `xmi`.
     docs : (N,) sequence, optional
         Document of each sentence, resampled whole. Sentences are resampled without documents, or
         if there is only one.
 
     Raises
     ------
-    DataError : a positive or infinite score (with its line), fewer than 2 scored sentences, or
-        `count="published"` without tokens.
+    DataError : a positive or infinite score (with its line), or fewer than 2 scored sentences.
 
     References
     ----------
@@ -116,14 +110,9 @@ def sentence_cross_entropy(
     """
     surprisal = _in_bits("logprobs", logprobs, unit)
     scored = ~np.isnan(surprisal)
-    known = None if tokens is None else (tokens,)
-    checks.same_length(logprobs=surprisal, **({} if tokens is None else {"tokens": tokens}))
-    columns = [surprisal, *_lengths(count, known, scored)]
     docs = _docs(docs, scored)
-    found = bootstrap_means(
-        np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=_of_counts(count, 1)
-    )
-    return _bits(["H"], found, _signature(unit, COUNTS[count], found, docs))[0]
+    found = bootstrap_means(surprisal[scored], clusters_of(docs), rng, n_draws)
+    return _bits(["H"], found, _signature(unit, COUNTS["all"], found, docs))[0]
 
 
 def xmi(
@@ -173,11 +162,11 @@ def xmi(
     2.5
     """
     mt, lm, scored = _pair(mt_logprobs, lm_logprobs, unit, tokens)
-    columns = [lm, mt, lm - mt, *_lengths(count, tokens, scored)]
-    docs = _docs(docs, scored)
-    found = bootstrap_means(
-        np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=_of_counts(count, 3)
-    )
+    columns, of, docs = [lm, mt, lm - mt], None, _docs(docs, scored)
+    if checks.one_of(count, COUNTS, "count") == "published":  # less one mean token each
+        columns.append(_token_counts(tokens, scored))
+        of = lambda means: means[..., :3] * (1 - 1 / means[..., 3:])  # noqa: E731
+    found = bootstrap_means(np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=of)
     signature = _signature(unit, COUNTS[count], found, docs)
     h_lm, h_mt, gap = _bits(["h_lm", "h_mt", "xmi"], found, signature)
     return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
@@ -237,19 +226,17 @@ def characters(trgs: Sequence[str]) -> np.ndarray:
     return np.array([len(trg.strip()) or np.nan for trg in trgs], dtype=np.float64)
 
 
-def pointwise_xmi(
-    mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, *, unit: str = "nats"
-) -> np.ndarray:
-    """Bits of each sentence that its source saves: log2 q_MT(t | s) - log2 q_LM(t).
+def pointwise_xmi(mt_logprobs: ArrayLike, lm_logprobs: ArrayLike) -> np.ndarray:
+    """Bits of each sentence that its source saves, from nats: log2 q_MT(t | s) - log2 q_LM(t).
 
     Returns
     -------
     (N,) bits, whose mean is XMI; negative if the source misleads, nan if a score is missing.
 
-    >>> pointwise_xmi([-1.0, -3.0], [-5.0, -2.0], unit="bits").tolist()
-    [4.0, -1.0]
+    >>> pointwise_xmi([-1.0, -3.0], [-5.0, -2.0]).round(2).tolist()
+    [5.77, -1.44]
     """
-    mt, lm, _ = _pair(mt_logprobs, lm_logprobs, unit, None)
+    mt, lm, _ = _pair(mt_logprobs, lm_logprobs, "nats", None)
     return lm - mt
 
 
@@ -258,8 +245,6 @@ def xmi_difference(
     second: tuple[ArrayLike, ArrayLike],
     *,
     unit: str = "nats",
-    tokens: tuple[tuple[Tokens, Tokens], tuple[Tokens, Tokens]] | None = None,
-    count: str = "all",
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
@@ -271,38 +256,26 @@ def xmi_difference(
     first, second : pair of (N,) arrays
         (mt_logprobs, lm_logprobs) of two directions over the same N sentences, such as en → de
         and de → en. A sentence without any of the four scores is left out.
-    tokens : pair of pairs, optional
-        Of (first, second), each as in `xmi`.
-    unit, count, docs : as in `xmi`, of both directions
+    unit, docs : as in `xmi`, of both directions
 
     >>> first, second = ([-1.0, -3.0], [-5.0, -4.0]), ([-2.0, -2.0], [-3.0, -5.0])
     >>> xmi_difference(first, second, unit="bits", rng=np.random.default_rng(0)).value
     0.5
     """
-    a_tokens, b_tokens = tokens or (None, None)
-    a_mt, a_lm, a_scored = _pair(*first, unit, a_tokens)
-    b_mt, b_lm, b_scored = _pair(*second, unit, b_tokens)
+    a_mt, a_lm, a_scored = _pair(*first, unit, None)
+    b_mt, b_lm, b_scored = _pair(*second, unit, None)
     checks.same_length(first=a_mt, second=b_mt)
-    scored = a_scored & b_scored
-    lengths = *_lengths(count, a_tokens, scored), *_lengths(count, b_tokens, scored)
-    gaps = (a_lm - a_mt, b_lm - b_mt)
-    columns = [gaps[0] - gaps[1]] if count == "all" else [*gaps, *lengths]
-    less = _of_counts(count, 2)  # each direction less its own mean token, then their difference
-    of = less and (lambda means: less(means) @ [[1.0], [-1.0]])
+    scored, gap = a_scored & b_scored, (a_lm - a_mt) - (b_lm - b_mt)
     docs = _docs(docs, scored)
-    found = bootstrap_means(np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=of)
-    return _bits(["xmi difference"], found, _signature(unit, COUNTS[count], found, docs))[0]
+    found = bootstrap_means(gap[scored], clusters_of(docs), rng, n_draws)
+    return _bits(["xmi difference"], found, _signature(unit, COUNTS["all"], found, docs))[0]
 
 
 def xmi_table(
     directions: Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
-    unit: str = "nats",
-    tokens: Mapping[str, tuple[Tokens, Tokens]] | None = None,
-    count: str = "all",
-    docs: Sequence | None = None,
     rng: np.random.Generator,
-    n_draws: int = 1000,
+    **options: Any,
 ) -> pd.DataFrame:
     """Tabulate XMI of several directions, a row each, from the same resamples.
 
@@ -310,23 +283,16 @@ def xmi_table(
     ----------
     directions : mapping
         Name such as "en-de" to (mt_logprobs, lm_logprobs).
-    tokens : mapping, optional
-        Name to the tokens of both models, as in `xmi`.
-    unit, count, docs : as in `xmi`, of all directions
+    **options : unit, docs and n_draws of `xmi`, for all directions
 
     Returns
     -------
     direction; h_lm, h_mt and xmi, each with _se, _low and _high; unit, n, n_docs, left_out,
     signature. `xmi_difference` has the interval of a difference.
     """
-    for name in tokens or ():
-        checks.one_of(name, directions, "direction")
     rows, seed = [], int(rng.integers(2**63))
     for name, scores in directions.items():
-        own, again = (tokens or {}).get(name), np.random.default_rng(seed)
-        found = xmi(
-            *scores, unit=unit, tokens=own, count=count, docs=docs, rng=again, n_draws=n_draws
-        )
+        found = xmi(*scores, rng=np.random.default_rng(seed), **options)
         row: dict[str, str | float] = {"direction": name}
         for one in found.bits:
             row |= {one.name: one.value, f"{one.name}_se": one.se}
@@ -375,19 +341,6 @@ def _docs(docs: Sequence | None, scored: np.ndarray) -> np.ndarray:
     docs = range(len(scored)) if docs is None else docs
     checks.same_length(logprobs=scored, docs=docs)
     return np.asarray(docs)[scored]
-
-
-def _of_counts(count: str, k: int) -> Score | None:
-    """For the published count: k means of bits, less one mean token each, by the columns behind."""
-    return (
-        (lambda means: means[..., :k] * (1 - 1 / means[..., k:])) if count == "published" else None
-    )
-
-
-def _lengths(count: str, tokens: tuple[Tokens, ...] | None, scored: np.ndarray) -> list[np.ndarray]:
-    """The numbers of tokens as a column, if the count needs them."""
-    published = checks.one_of(count, COUNTS, "count") == "published"
-    return [_token_counts(tokens, scored)] if published else []
 
 
 def _signature(unit: str, how: str, found: MeanInterval, docs: np.ndarray) -> str:

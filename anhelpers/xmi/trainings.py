@@ -100,7 +100,7 @@ def _error(each: np.ndarray) -> float:
 
 
 def mean_over_trainings(
-    values: ArrayLike, ses: ArrayLike | None = None, *, name: str = "mean", unit: str = SENTENCE
+    values: ArrayLike, ses: ArrayLike | None = None, *, name: str = "mean"
 ) -> Estimate:
     """The mean of several trainings with Student's interval.
 
@@ -110,7 +110,7 @@ def mean_over_trainings(
     Parameters
     ----------
     values : (K,) one number of each training, K at least 2. ses : (K,) their standard errors over sentences.
-    name, unit : of the estimate.
+    name : of the estimate.
 
     Returns
     -------
@@ -131,18 +131,18 @@ def mean_over_trainings(
     mean, errors = float(each.mean()), np.sqrt([of_runs, variance])
     low, high = student(np.full(2, mean), errors, np.array([k, freedom + 1]))
     what = "trainings alone, the same sentences" if ses is None else "trainings and sentences"
-    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": unit}
+    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": SENTENCE}
     # the wider end of both: more sources of variance never narrow it
     counted |= {"low": float(low.min()), "high": float(high.max()), "se": float(errors[1])}
     return Estimate(name, mean, signature=f"Student's t over {what}", **counted)
 
 
-def training_spread(values: ArrayLike, *, name: str = "spread", unit: str = SENTENCE) -> Estimate:
+def training_spread(values: ArrayLike, *, name: str = "spread") -> Estimate:
     """The standard deviation between trainings, with its interval.
 
     Parameters
     ----------
-    values : (K,) one number of each training, K at least 2. name, unit : of the estimate.
+    values : (K,) one number of each training, K at least 2. name : of the estimate.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def training_spread(values: ArrayLike, *, name: str = "spread", unit: str = SENT
     spread, k = float(each.std(ddof=1)), len(each)
     low, high = (spread * math.sqrt((k - 1) / chdtri(k - 1, p)) for p in (0.025, 0.975))
     signature = "standard deviation between trainings; chi-square"
-    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": unit}
+    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": SENTENCE}
     return Estimate(name, spread, low=low, high=high, signature=signature, **counted)
 
 

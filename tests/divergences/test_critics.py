@@ -33,15 +33,11 @@ def pmfs(draw, y=5):
 
 @pytest.mark.verifies("Distance by critics D_p", by="hand")
 def test_critics_hand_worked():
-    """Gaps of 3 and 4 points: mean 3.5, root mean square 5/√2, at most 4; a third critic counts for half."""
+    """Gaps of 3 and 4 points: mean 3.5, root mean square 5/√2, at most 4."""
     q, r, critics = [0, 1], [1, 0], [[0, 3], [0, -4]]
     assert critic_distance(q, r, critics) == 3.5
     assert critic_distance(q, r, critics, power=2) == pytest.approx(5 / math.sqrt(2), rel=1e-15)
     assert critic_distance(q, r, critics, power=INF) == 4
-    assert critic_distance(q, r, [*critics, [1, 9]], weights=[0.25, 0.25, 0.5]) == pytest.approx(
-        5.75
-    )
-    assert critic_distance(q, r, [*critics, [1, 9]], weights=[0.5, 0.5, 0], power=INF) == 4
 
 
 def test_critics_that_give_the_reference_0_are_averaged():
@@ -101,7 +97,6 @@ def test_critics_refuse_what_cannot_be():
         lambda: power_mean([1], 0),
         lambda: critic_distance([0.5, 0.5], [1, 0], [1, 2, 3]),
         lambda: critic_distance([0.5, 0.5], [1, 0], [1, np.nan]),
-        lambda: critic_distance([0.5, 0.5], [1, 0], [[1, 2], [0, 1]], weights=[1]),
         lambda: sample_critic_distance([[1, 2]], [[1, 2]]),
         lambda: sample_critic_distance([[1]], [[1, 2]]),
         lambda: sample_critic_distance([[1, 2], [0, 1]], [[1, 2], [3, 4]], power=INF),
@@ -185,20 +180,16 @@ def test_critics_risk_is_the_expected_loss_of_a_classifier(eps):
     critics = rng.normal(size=(3, 4))
     q = np.array([0.1, 0.2, 0.3, 0.4])
     r = np.full(4, 0.25)
-    w = [0.5, 0.3, 0.2]
-    risk = classification_risk(q, r, critics, weights=w)
+    risk = classification_risk(q, r, critics)
     exact = sum(
-        w[k]
-        * (
-            eps * r[x] * losses(eps, 1, critics[k, x])
-            + (1 - eps) * q[x] * losses(eps, -1, critics[k, x])
-        )
+        eps * r[x] * losses(eps, 1, critics[k, x])
+        + (1 - eps) * q[x] * losses(eps, -1, critics[k, x])
         for k in range(3)
         for x in range(4)
     )
-    assert risk == pytest.approx(exact, rel=1e-12)
+    assert risk == pytest.approx(exact / 3, rel=1e-12)
     n = 200_000
-    reference, f = rng.random(n) < eps, rng.choice(3, n, p=w)
+    reference, f = rng.random(n) < eps, rng.choice(3, n)
     x = np.where(reference, rng.choice(4, n, p=r), rng.choice(4, n, p=q))
     paid = np.where(reference, losses(eps, 1, critics[f, x]), losses(eps, -1, critics[f, x]))
     assert abs(paid.mean() - risk) < 4 * paid.std() / math.sqrt(n)
@@ -258,11 +249,8 @@ def test_critics_distances_are_scipys_power_means(power):
     rng = np.random.default_rng(6)
     critics = rng.normal(size=(5, 4))
     (q, r) = rng.dirichlet(np.ones(4), 2)
-    w = rng.dirichlet(np.ones(5))
-    wanted = stats.pmean(np.abs(critics @ (q - r)), power, weights=w)
-    assert critic_distance(q, r, critics, power=power, weights=w) == pytest.approx(
-        wanted, rel=1e-12
-    )
+    wanted = stats.pmean(np.abs(critics @ (q - r)), power)
+    assert critic_distance(q, r, critics, power=power) == pytest.approx(wanted, rel=1e-12)
     x, y = rng.integers(0, 4, (2, 30))
     found = sample_critic_distance(critics[:, x], critics[:, y], power=power)
     means = [abs(stats.tmean(f[x]) - stats.tmean(f[y])) for f in critics]
