@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -28,7 +28,6 @@ from .frame import (
     _Frame,
     _framed,
     _Layer,
-    _Look,
     _not_drawn,
     _system_marks,
     _systems_text,
@@ -56,7 +55,7 @@ def plot_curve(
     betas: Sequence[float] = (0, math.inf),
     point: float | None = None,
     circles: pd.DataFrame | None = None,
-    **look: Unpack[_Look],
+    **look: Any,
 ) -> alt.LayerChart:
     """Oracle curve on the plane of naturalness (x) and accuracy (y), with systems.
 
@@ -140,9 +139,7 @@ def _vertices(curve: OracleCurve, index: ArrayLike) -> pd.DataFrame:
     return pd.DataFrame({"order": at, **columns})
 
 
-def plot_tradeoff(
-    curve: ExactCurve, *, point: float | None = None, **look: Unpack[_Look]
-) -> alt.LayerChart:
+def plot_tradeoff(curve: ExactCurve, *, point: float | None = None, **look: Any) -> alt.LayerChart:
     """Best accuracy A(N) that naturalness N allows, with vertices marked and both ends named.
 
     Parameters
@@ -199,7 +196,7 @@ def plot_optimism(
     bands: Mapping[str, ArrayLike] | None = None,
     systems: pd.DataFrame | None = None,
     named: Sequence[str] = (),
-    **look: Unpack[_Look],
+    **look: Any,
 ) -> alt.LayerChart:
     """Several curves on one plane, each named at its line, with bands, systems and fewer candidates.
 

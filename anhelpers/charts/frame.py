@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -57,27 +57,6 @@ _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_gap", "naturalness_gap")
 
 
-class _Look(TypedDict, total=False):
-    """Keyword arguments of every chart on the plane of accuracy and naturalness.
-
-    Parameters
-    ----------
-    title : str
-        Claim of the chart.
-    accuracy_title, naturalness_title : str
-        Axis titles with unit and direction.
-    ranges : ((from, to) of naturalness, (from, to) of accuracy)
-        By default everything drawn, with a margin.
-    size : (width, height) of the plane in pixels
-    """
-
-    title: str
-    accuracy_title: str
-    naturalness_title: str
-    ranges: Ranges | None
-    size: Size
-
-
 class _Layer(alt.Chart):
     """Chart with a shallow deep copy; Altair copies every layer twice and changes none of its parts."""
 
@@ -116,7 +95,7 @@ class _Frame:
         ranges: Ranges | None = None,
         size: Size = (620, 420),
     ) -> _Frame:
-        """Plane of accuracy (y) and naturalness (x); keywords as in `Look`."""
+        """Plane of accuracy (y) and naturalness (x), by default with the ranges of all that is drawn."""
         return cls(ranges or default, size, (naturalness_title, accuracy_title), title)
 
     @classmethod
@@ -177,9 +156,7 @@ class _Frame:
 
     def on(self, axis: str, column: str) -> Any:
         """Channel "x" or "y" for a different column."""
-        other = self.channels[axis].copy()
-        other.shorthand = f"{column}:Q"
-        return other
+        return _of_column(self.channels[axis], column)
 
     def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
         """(n, 2) pixels from the left and from the top, of (n,) values."""
@@ -259,6 +236,13 @@ class _Frame:
                 break
             cells /= 2
         return kept
+
+
+def _of_column(channel: Any, column: str) -> Any:
+    """The channel for a different column."""
+    other = channel.copy()
+    other.shorthand = f"{column}:Q"
+    return other
 
 
 def _axis_of(title: str, length: int, **look: Any) -> alt.Axis:

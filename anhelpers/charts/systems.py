@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -28,7 +28,6 @@ from .frame import (
     _Frame,
     _framed,
     _Layer,
-    _Look,
     _not_drawn,
     _system_marks,
     _systems_text,
@@ -36,7 +35,7 @@ from .frame import (
     axis_ranges,
     number,
 )
-from .labels import _label_layers, _rule_layers
+from .labels import _HALO, _label_layers, _rule_layers
 
 _AROUND = 64  # points of an ellipse
 _CROWD = 9  # systems; washes of more ellipses would add up and hide their outlines
@@ -102,7 +101,7 @@ def plot_systems(
     origin: str = "",
     named: Sequence[str] = (),
     mono: Estimate | None = None,
-    **look: Unpack[_Look],
+    **look: Any,
 ) -> alt.LayerChart:
     """Systems with 95 % regions on the plane; Pareto-optimal ones are ringed and named in bold.
 
@@ -489,9 +488,8 @@ def plot_moves(
     if movable:
         leader = _Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
         text = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle"}
-        halo = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoin": "round"}
         layers.append(leader.encode(**axes, **to))
-        for name, more in (("bxhalo", halo), ("bxlabel", {})):
+        for name, more in (("bxhalo", _HALO), ("bxlabel", {})):
             mark = _Layer(systems, name=name).mark_text(**text, color="#000000", **more)
             layers.append(mark.encode(**axes, text="system:N"))
     else:

@@ -27,6 +27,7 @@ from .frame import (
     _Layer,
     _legend,
     _not_drawn,
+    _of_column,
     _tip,
     _told_apart,
     number,
@@ -49,7 +50,7 @@ _LINE_END = 760.0  # px
 _ALL = "all directions"
 _UNIT = "Bits per sentence"
 _WIDE = 560  # px
-_ROUNDING = (0.02, 0.01)  # bits, and share of H_LM, by which rounded numbers may miss their sum
+_SPLIT = ["h_lm", "h_mt", "xmi"]
 _TITLES = (
     "XMI (bits per sentence; higher: the source saves more)",
     "BLEU (points, higher is better)",
@@ -105,16 +106,6 @@ def _directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
     return rows.assign(side=np.where(into, f"into {name}", f"out of {name}"))
 
 
-def _split(table: pd.DataFrame) -> pd.DataFrame:
-    """`_directions` whose XMI is H_LM − H_MT within rounding."""
-    rows = _directions(table, ["h_lm", "h_mt", "xmi"])
-    away = (rows["h_lm"] - rows["h_mt"] - rows["xmi"]).abs()
-    if (wrong := rows[away > _ROUNDING[0] + _ROUNDING[1] * rows["h_lm"]]).size:
-        d, h_lm, h_mt, xmi = wrong[["direction", "h_lm", "h_mt", "xmi"]].iloc[0]
-        raise DataError(f"{d}: got xmi {xmi:g}, expected h_lm − h_mt = {h_lm - h_mt:g}.")
-    return rows
-
-
 def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -> alt.LayerChart:
     """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
 
@@ -130,9 +121,9 @@ def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -
 
     Raises
     ------
-    DataError for infinite numbers, and for an XMI that is not H_LM − H_MT within rounding.
+    DataError for infinite numbers.
     """
-    rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"))
+    rows = _ordered(_directions(table, _SPLIT), checks.one_of(order, _ORDERS, "order of bars"))
     layers, high, digits = _bars(rows, (560, 21))
     return _of_bars(alt.layer(*layers), title, table, rows, digits, (560, high))
 
@@ -147,13 +138,13 @@ def plot_direction(
     table : as for `plot_xmi_bars`
     start : direction shown first and in print, by default that with the largest XMI
     """
-    rows = _split(table)
+    rows = _directions(table, _SPLIT)
     names = rows.sort_values("xmi", ascending=False)["direction"].tolist()
     start = checks.one_of(start or names[0], names, "direction")
-    numbers, means = ["h_lm", "h_mt", "xmi"], {}
+    means = {}
     for side, own in rows.groupby("side"):
         label = f"mean of {len(own)} directions" + ("" if side == _ALL else f" {side}")
-        means[side] = {"label": label, "side": side, **own[numbers].mean()}
+        means[side] = {"label": label, "side": side, **own[_SPLIT].mean()}
     known, parts = {row["direction"]: row for row in rows.to_dict("records")}, []
     for name, row in known.items():
         pair = [row, *(known[back] for back in [row["reverse"]] if back)]
@@ -202,8 +193,7 @@ def plot_pieces(
     inks = dict(zip(names, _FILLS.values(), strict=False))
     middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
     room = [_fits(t, v, _WIDE / most) for t, v in zip(rows["text"], rows["value"], strict=True)]
-    texts = _text(middle[room], "texts", x.copy(), y)
-    texts.encoding.x.shorthand = "middle:Q"
+    texts = _text(middle[room], "texts", _of_column(x, "middle"), y)
     words = [
         f"{bar}: " + ", ".join(f"{p} {t}" for p, t in zip(own["part"], own["text"], strict=True))
         for bar, own in rows.groupby("bar", sort=False)
@@ -253,18 +243,12 @@ def _ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
 def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
     """Layers of bars with intervals and texts; their height in pixels; decimals."""
     ends = [c for c in _ENDS if c in rows]
-    numbers = rows[["xmi", "h_lm", "h_mt", *ends]].to_numpy(dtype=float)
+    numbers = rows[[*_SPLIT, *ends]].to_numpy(dtype=float)
     least, most = min(0.0, float(np.nanmin(numbers))), float(np.nanmax(numbers))
     most = most if most - least > 1e-9 else 1.0
     per_bit, digits, high = size[0] / (most - least), _digits(most), float(rows["place"].max() + 1)
     x = _lengths(f"{_UNIT}: XMI + H_MT = H_LM, the whole bar", least, most, size[0])
     y = alt.Y("place:Q", scale=alt.Scale(domain=[0, high], reverse=True, nice=False), axis=None)
-
-    def on(channel: Any, column: str) -> Any:
-        other = channel.copy()
-        other.shorthand = f"{column}:Q"
-        return other
-
     worse, saved = rows["xmi"] < 0, [*_PARTS]
     first = rows.assign(meaning=np.where(worse, saved[2], saved[0]))
     first = first.assign(**{"from": rows["xmi"].clip(upper=0), "to": rows["xmi"].clip(lower=0)})
@@ -279,17 +263,17 @@ def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
     ]
     mark = _Layer(pieces, name="bars").mark_rect(stroke="#FFFFFF", strokeWidth=1)
     fill = _colours("meaning", present, present.values())
-    bars = mark.encode(x=x, x2="to:Q", y=on(y, "top"), y2="bottom:Q", tooltip=tips, **fill)
+    bars = mark.encode(x=x, x2="to:Q", y=_of_column(y, "top"), y2="bottom:Q", tooltip=tips, **fill)
     zero = _Layer(pd.DataFrame({"from": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
     layers = [bars, zero.encode(x=x)]
     if worse.any():
         ticks = rows[worse].assign(bottom=rows["place"] + 1)
         tick = _Layer(ticks, name="ticks").mark_rule(color="#000000", strokeWidth=4)
-        layers.append(tick.encode(x=on(x, "h_lm"), y=y, y2="bottom:Q"))
+        layers.append(tick.encode(x=_of_column(x, "h_lm"), y=y, y2="bottom:Q"))
     for name, share in (("xmi", 0.25), ("h_lm", 0.75)):
         if {low := f"{name}_low", f"{name}_high"} <= {*ends}:
             frame = rows.dropna(subset=[low]).assign(at=rows["place"] + share)
-            span = {"x": on(x, low), "x2": f"{name}_high:Q", "y": on(y, "at")}
+            span = {"x": _of_column(x, low), "x2": f"{name}_high:Q", "y": _of_column(y, "at")}
             for ink, wide in (("#FFFFFF", 4), ("#000000", 2)):
                 layers.append(_Layer(frame).mark_rule(color=ink, strokeWidth=wide).encode(**span))
     texts = []
@@ -337,9 +321,9 @@ def _of_bars(
     notes += _not_drawn(table, rows, name="direction")
     words = [f"{_UNIT}, H_LM = XMI + H_MT"]
     for side, own in rows.groupby("side", sort=True):
-        numbers = own[["h_lm", "xmi", "h_mt"]].map(lambda v: number(v, digits)).to_numpy()
+        numbers = own[_SPLIT].map(lambda v: number(v, digits)).to_numpy()
         both = zip(own["label"], numbers, strict=True)
-        texts = [f"{label} {whole} = {xmi} + {rest}" for label, (whole, xmi, rest) in both]
+        texts = [f"{label} {whole} = {xmi} + {rest}" for label, (whole, rest, xmi) in both]
         words.append(("" if side == _ALL else f"{side}: ") + ", ".join(texts))
     look: dict[str, Any] = {"size": size, "width": size[0] + 200}
     return _framed(chart, title, words, notes, view={"stroke": None}, **look)

@@ -25,12 +25,8 @@ _FEATURES = {
 
 def options(parser: argparse.ArgumentParser) -> None:
     """A result, if any."""
-    parser.add_argument(
-        "file",
-        nargs="?",
-        metavar="RESULT",
-        help="print the versions, command, parameters and seed of this file",
-    )
+    told = "print the versions, command, parameters and seed of this file"
+    parser.add_argument("file", nargs="?", metavar="RESULT", help=told)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,12 +7,8 @@ EXAMPLE = "anhelpers data --fetch wmt24/en-de mqm/ted-ende"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Add the one option."""
-    parser.add_argument(
-        "--fetch",
-        nargs="+",
-        metavar="NAME",
-        help="download these data sets into the cache, verified (ANHELPERS_OFFLINE=1 forbids it)",
-    )
+    told = "download these data sets, verified, into the cache"
+    parser.add_argument("--fetch", nargs="+", metavar="NAME", help=told)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -33,21 +33,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="METHOD",
         help="ancestral, epsilon:0.02, top-p:0.9 or top-k:50 (default: ancestral)",
     )
-    add(
-        "--temperature",
-        type=float,
-        default=1.0,
-        metavar="T",
-        help="applied before the method (default: 1)",
-    )
+    add("--temperature", type=float, default=1.0, metavar="T", help="temperature (default: 1)")
     add("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
-    add(
-        "--max-tokens",
-        type=int,
-        default=512,
-        metavar="N",
-        help="maximum number of tokens per sample (default: 512)",
-    )
+    add("--max-tokens", type=int, default=512, metavar="N", help="per sample (default: 512)")
     add("--lp", metavar="SRC-TRG", help="languages of multilingual models and prompts, e.g. en-de")
     add(
         "--template",

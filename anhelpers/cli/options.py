@@ -125,12 +125,7 @@ def _split_kinds(typed: Iterable[str]) -> tuple[list[str], dict[str, str]]:
 def _add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
     """Add the options that name texts."""
     add = parser.add_argument
-    add(
-        "-s",
-        "--sources",
-        metavar="SRC",
-        help="source text, one segment per line, or WMT's SGM or XML",
-    )
+    add("-s", "--sources", metavar="SRC", help="source text: a segment per line, SGM or XML")
     add("-r", "--references", nargs="+", metavar="REF", help="reference text(s)")
     if systems:
         add("-t", "--translations", nargs="+", metavar="[NAME=]HYP", help="system outputs")

@@ -62,11 +62,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="your systems, which are not used as candidates for the oracle curve; KIND (LLM, MT, "
         "online, human) selects their marker",
     )
-    add(
-        "--docs",
-        metavar="FILE",
-        help="file with one line domain<TAB>document for each segment of -s",
-    )
+    add("--docs", metavar="FILE", help="a line domain<TAB>document for each segment of -s")
     add(
         "-m",
         "--metrics",

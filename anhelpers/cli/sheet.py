@@ -13,13 +13,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("-l", "--language-pair", metavar="SRC-TRG", help="such as en-de")
     add("--systems", nargs="+", metavar="NAME", help="systems to rate (default: one of each kind)")
     add("--segments", type=int, default=5, metavar="N", help="sentences (default: 5)")
-    add(
-        "--candidates",
-        type=int,
-        default=3,
-        metavar="N",
-        help="translations per sentence (default: 3)",
-    )
+    add("--candidates", type=int, default=3, metavar="N", help="texts per sentence (default: 3)")
     add("--seed", type=int, default=13, metavar="N", help="random seed (default: 13)")
     add("--out", default="build/class", metavar="DIR", help="folder of sheet.html")
 

@@ -131,21 +131,17 @@ def read_candidate_file(
 def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
     """Write candidates as a JSONL file, one object each, or as a .parquet file, in one step.
 
-    JSON lines omit empty tags, counts of 1 and unknown log-probabilities.
+    JSON lines omit unknown log-probabilities.
     """
     columns = {"segment": cands.segment.tolist(), "text": cands.texts, "tag": cands.tags}
     columns |= {} if cands.ids is None else {"id": cands.ids}
     columns |= {"count": cands.multiplicity.tolist(), "logprob": cands.logprob.tolist()}
+    table = pd.DataFrame(columns)
     if _suffix_of(path) in PARQUET:
         need("pyarrow", "writing parquet")
-        return write_atomic(path, pd.DataFrame(columns).to_parquet(index=False))
-    lines = []
-    for values in zip(*columns.values(), strict=True):
-        record = dict(zip(columns, values, strict=True))
-        omitted = {"tag": not record["tag"], "count": record["count"] == 1}
-        omitted["logprob"] = math.isnan(record["logprob"])
-        kept = {key: value for key, value in record.items() if not omitted.get(key)}
-        lines.append(json.dumps(kept, ensure_ascii=False) + "\n")
+        return write_atomic(path, table.to_parquet(index=False))
+    known = ({k: v for k, v in row.items() if v == v} for row in table.to_dict("records"))
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in known)
     return write_atomic(path, "".join(lines))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from .. import checks
 from .._lazy import pd
 from ..errors import DataError
-from .io import _read_jsonl, _refuse, _stem_of, _value_of, read_table
+from .io import _plain, _read_jsonl, _refuse, _stem_of, _value_of, read_table
 from .languages import _split_pair, known_code, short_code
 from .schema import TestSet
 from .wmt import _pair_2025
@@ -110,11 +110,6 @@ def within(whole: TestSet, test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
     ]
     scores = scores[same]
     return scores.assign(segment=scores.segment.map(found))
-
-
-def _plain(text: str) -> str:
-    """A text with single spaces."""
-    return " ".join(text.split())
 
 
 # -- tables of segments ------------------------------------------------------------------------------------------------

@@ -342,6 +342,11 @@ def make_folder(folder: str | PathLike) -> Path:
     return Path(folder)
 
 
+def _plain(text: str) -> str:
+    """The text with single spaces only."""
+    return " ".join(text.split())
+
+
 def _suffix_of(path: str | PathLike) -> str:
     """Return the ending of a file's name in lower case, without that of its compression.
 

@@ -30,14 +30,7 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))""")
 _CHARACTER = re.compile(r"&(?:(amp|lt|gt|quot|apos)|#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6}));")
 _FIVE = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-_KINDS = {
-    "srcset": "src",
-    "refset": "ref",
-    "tstset": "hyp",
-    "src": "src",
-    "ref": "ref",
-    "hyp": "hyp",
-}
+_KINDS = {"srcset": "src", "refset": "ref", "tstset": "hyp"}
 
 
 @dataclass(frozen=True)
@@ -325,7 +318,7 @@ def _marked(text: str, path: str | PathLike) -> _Marked | None:
             if doc and (domain := doc.get("domain") or doc.get("genre")):
                 found.domains[doc.get("docid") or doc.get("id", "")] = domain
         else:
-            part = None if closing else {**_attributes(match[3]), "kind": _KINDS[tag]}
+            part = None if closing else {**_attributes(match[3]), "kind": _KINDS.get(tag, tag)}
             _declare(found, part or {})
     if wrong is None and (seg or doc or f"</{root[1].lower()}" not in text.lower()):
         wrong = seg[1] if seg else len(text)

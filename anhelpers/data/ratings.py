@@ -25,7 +25,7 @@ from .. import checks
 from .._lazy import pd
 from ..errors import AnhelpersWarning, DataError
 from ..progress import note
-from .io import _decode, _refuse, _split_rows, read_bytes
+from .io import _decode, _plain, _refuse, _split_rows, read_bytes
 from .schema import TestSet
 
 SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
@@ -414,7 +414,3 @@ def _matched(
         if free.get(sources[i]):
             rows[i] = free[sources[i]].pop(0)
     return rows, by_id
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())

@@ -151,9 +151,7 @@ def _compression_metric() -> Metric:
     mostly measures length: for WMT24's outputs its rank correlation with the number of characters is -0.9.
     """
 
-    def score_segments(
-        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
-    ) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], **others: Any) -> np.ndarray:
         bits = {text: _bits_per_character(text) for text in dict.fromkeys(hyps)}
         return np.array([bits[text] for text in hyps], dtype=np.float64)
 
@@ -176,9 +174,7 @@ def _compression_metric() -> Metric:
     )
 
 
-def zip_metric(
-    lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | None = None
-) -> Metric:
+def zip_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:
     """D_zip: nats that a language model needs beyond a compressor, an estimate of KL(Q || P_LM).
 
     The segment score is that of one output. The corpus score compresses all outputs of a system joined by line breaks,
@@ -190,20 +186,17 @@ def zip_metric(
     Parameters
     ----------
     trg_lang : str or None
-        Language of the texts; a DataError if the model is for a different one only.
-    eos : bool or None
-        Whether the end of the text is scored; by default if the model has such a token.
+        Language of the texts; a DataError if the model is for a different one only. The end of a text is scored if
+        the model has such a token.
 
     References
     ----------
     Flamich et al. 2025, eqs. 10 and 15.
     """
-    eos = lm.ends if eos is None else eos
+    eos = lm.ends
     lpp = lpp_metric(lm, eos, trg_lang)
 
-    def score_segments(
-        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
-    ) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], **others: Any) -> np.ndarray:
         bits = {text: compressed_bits(text) for text in dict.fromkeys(hyps)}
         return zip_score(-score_texts(lm, hyps, eos).total, [bits[text] for text in hyps])
 

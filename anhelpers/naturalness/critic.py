@@ -216,9 +216,7 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     """
     check_language(trg_lang, critic.language, f"the critic {critic.name}")
 
-    def score_segments(
-        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
-    ) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], **others: Any) -> np.ndarray:
         found = dict.fromkeys(checks.texts("hyps", hyps), math.nan)
         with progress(len(found), f"scoring by the critic {critic.name}", "texts") as step:
             for text in found:

@@ -526,9 +526,7 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     """
     check_language(trg_lang, lm.language, lm.name)
 
-    def score_segments(
-        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
-    ) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], **others: Any) -> np.ndarray:
         scores = score_texts(lm, hyps, eos)
         for sentence in scores.notes:
             note(f"log-perplexity under {lm.name}: {sentence}")
