@@ -150,22 +150,18 @@ class Place:
         return digest.hexdigest()[:12]
 
 
-def find(name: str | Path, revision: str | None = None) -> Place:
-    """The place of a model: a folder, a name of `gguf.PACKAGED`, or a hub id, optionally "id@revision".
-
-    A folder has one version, so `revision` is ignored for it.
-    """
+def find(name: str | Path) -> Place:
+    """The place of a model: a folder, a name of `gguf.PACKAGED`, or a hub id, optionally "id@revision"."""
     path = Path(os.path.expanduser(name))
     if path.is_dir():
         return Place(str(path), None, path)
-    hub_id, _, inline = str(path if str(name).startswith("~") else name).partition("@")
-    revision = revision or inline or None
+    hub_id, _, revision = str(path if str(name).startswith("~") else name).partition("@")
     if (known := PACKAGED.get(hub_id)) is None:
-        return Place(hub_id, revision)
-    if revision in (None, known.revision) and known.installed:
+        return Place(hub_id, revision or None)
+    if revision in ("", known.revision) and known.installed:
         folder = converted(hub_id)
         return Place(str(folder), known.revision, folder, hub_id)
-    return Place(known.hub, revision, None, hub_id)
+    return Place(known.hub, revision or None, None, hub_id)
 
 
 def device(name: str | None = None) -> str:

@@ -113,7 +113,6 @@ class TranslationModel:
 
 def load_mt(
     name: str | Path,
-    revision: str | None = None,
     *,
     src_lang: str | None = None,
     trg_lang: str | None = None,
@@ -125,7 +124,7 @@ def load_mt(
 
     Parameters
     ----------
-    name, revision, device, dtype : as in `load_lm`.
+    name, device, dtype : as in `load_lm`.
     src_lang, trg_lang : str or None
         For multilingual models: their own codes, or such as "de" where that fits one only.
     task : str
@@ -136,7 +135,7 @@ def load_mt(
     DataError : a language model; a language that is missing, unknown or cannot be chosen.
     AnhelpersError : the model cannot be loaded.
     """
-    place = models.find(name, revision)
+    place = models.find(name)
     config = place.load_config()
     # the tokenizer of FSMT cannot encode targets where the two vocabularies differ
     if not config.is_encoder_decoder or config.model_type == "fsmt":

@@ -97,12 +97,7 @@ class _Comet:
 
 
 def _load_comet(
-    name: str | Path,
-    revision: str | None = None,
-    *,
-    reference: bool = True,
-    device: str | None = None,
-    dtype: str = "float32",
+    name: str | Path, *, reference: bool = True, device: str | None = None, dtype: str = "float32"
 ) -> _Comet:
     """Load a COMET model. torch reads only weights and plain values of its pickle.
 
@@ -111,8 +106,6 @@ def _load_comet(
     name : str or Path
         A .ckpt file with hparams.yaml beside it or in the folder above, a folder with both, or a hub id, optionally
         "id@revision", such as "Unbabel/wmt22-comet-da".
-    revision : str, optional
-        Hub commit, tag or branch.
     reference : bool
         Whether a model that can do without (unified, XCOMET) reads the reference.
     device : str, optional
@@ -125,7 +118,7 @@ def _load_comet(
     the reference; AnhelpersError if it cannot be loaded.
     """
     checks.one_of(dtype, _DTYPES, "dtype")
-    named, revision, path, hparams = _checkpoint(name, revision)
+    named, revision, path, hparams = _checkpoint(name)
     with models.failing_as(hparams):
         settings = need("yaml", "a COMET model").safe_load(hparams.read_text(encoding="utf-8"))
         kind = checks.one_of(str(settings.get("class_identifier")), _READS, "class of COMET models")
@@ -148,10 +141,10 @@ def _load_comet(
     )
 
 
-def _checkpoint(name: str | Path, revision: str | None) -> tuple[str, str, Path, Path]:
+def _checkpoint(name: str | Path) -> tuple[str, str, Path, Path]:
     """Name and revision of a checkpoint, its .ckpt file and its hparams.yaml; fetched from the hub if needed."""
     path = Path(os.path.expanduser(name))
-    place = models.find(name, revision) if path.suffix != ".ckpt" else None
+    place = models.find(name) if path.suffix != ".ckpt" else None
     if place is not None and place.folder is None:
         library = need("huggingface_hub", "a COMET model")
 

@@ -71,7 +71,6 @@ class _MetricX:
 def _load_metricx(
     name: str | Path,
     variant: str | None = None,
-    revision: str | None = None,
     *,
     device: str | None = None,
     dtype: str = "float32",
@@ -84,8 +83,6 @@ def _load_metricx(
         E.g. "google/metricx-24-hybrid-xl-v2p6", optionally "id@revision".
     variant : str, optional
         One of VARIANTS; by default from the name ("metricx-23", "-qe-"; a hybrid model reads the reference).
-    revision : str, optional
-        Hub commit, tag or branch.
     device : str, optional
         "cpu", "cuda", "cuda:1"; by default a GPU if there is one.
     dtype : {"float32", "bfloat16"}
@@ -95,7 +92,7 @@ def _load_metricx(
     UnknownName : the variant is not known, or not in the name. DataError : no mT5 with MetricX' vocabulary.
     AnhelpersError : it cannot be loaded.
     """
-    place = models.find(name, revision)
+    place = models.find(name)
     year = re.search(r"metricx-?(23|24)(-qe\b)?", place.name.lower())
     variant = variant or (year[0].replace("metricx-", "metricx") if year else place.name)
     checks.one_of(variant, VARIANTS, "variant of MetricX")

@@ -213,10 +213,7 @@ def _log_sum_exp(logits: Any) -> Any:
 
 
 def load_lm(
-    name: str | Path = DEFAULT,
-    revision: str | None = None,
-    device: str | None = None,
-    dtype: str = "float32",
+    name: str | Path = DEFAULT, device: str | None = None, dtype: str = "float32"
 ) -> LanguageModel:
     """Load a causal language model: one of the package index, a local folder, or one of the hub.
 
@@ -226,8 +223,6 @@ def load_lm(
         "gemma-3-270m" (many languages), "smollm2-135m" (English), a folder with config.json and .safetensors, or a hub
         id such as "google/gemma-2-2b", optionally "id@revision". If the first two are not installed but in the cache of
         the hub, that is loaded; the revision of the signature tells them apart.
-    revision : str or None
-        Hub commit, tag or branch; not for folders.
     device : str or None
         "cpu", "cuda", "cuda:1"; None takes the GPU if there is one.
     dtype : {"float32", "bfloat16", "float16"}
@@ -238,7 +233,7 @@ def load_lm(
     DataError : an encoder-decoder, or a damaged file.
     MissingExtra : a model of the package index is not installed, and the hub has not sent it either.
     """
-    known = None if revision or device or dtype != "float32" else PACKAGED.get(str(name))
+    known = None if device or dtype != "float32" else PACKAGED.get(str(name))
     if known and (known.installed or not known.on_disk):
         store = bundled(STORE)
         start = f"lpp|model:{name}|rev:{known.revision}|"
@@ -249,13 +244,13 @@ def load_lm(
             load = partial(_installed, str(name))
             lm.__dict__.update(facts, prefilled=store, load=load, language=known.language)
             return lm
-    return _loaded(name, revision, device, dtype)
+    return _loaded(name, device, dtype)
 
 
 def _installed(name: str) -> LanguageModel:
     """The model of the package index, whatever the hub has."""
     converted(name)
-    return _loaded(name, None, None, "float32")
+    return _loaded(name, None, "float32")
 
 
 def _fits(ours: list[str]) -> bool:
@@ -265,12 +260,10 @@ def _fits(ours: list[str]) -> bool:
     return True
 
 
-def _loaded(
-    name: str | Path, revision: str | None, device: str | None, dtype: str
-) -> LanguageModel:
+def _loaded(name: str | Path, device: str | None, dtype: str) -> LanguageModel:
     """The model; parameters as in `load_lm`."""
     known = PACKAGED.get(str(name))
-    place = models.find(name, revision)
+    place = models.find(name)
     try:
         if place.load_config().is_encoder_decoder:
             raise DataError(f"{place}: got an encoder-decoder, expected a causal language model.")

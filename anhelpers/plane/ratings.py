@@ -34,8 +34,8 @@ class _RatedMetrics:
         Document of each source.
     systems : (k,) tuple of str
         Names.
-    titles, signatures : mappings
-        Metric → title with unit and direction, and signature.
+    titles : mapping
+        Metric → title with unit and direction.
     notes : tuple of str
         What was joined and left out.
     """
@@ -46,14 +46,7 @@ class _RatedMetrics:
     docs: np.ndarray
     systems: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
-    signatures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        shape: Sequence[int | None] = (None, None)
-        for name, values in self._columns.items():
-            shape = checks.finite(name, np.where(np.isnan(values), 0.0, values), shape).shape
-        checks.same_length(accuracy=self.accuracy, docs=self.docs)
 
     def __repr__(self) -> str:
         n, k = np.shape(self.accuracy)
@@ -111,7 +104,6 @@ def rated_metrics(
         np.array(part.docs, dtype=object),
         systems,
         {label: axis.title for label, axis in axes.items()},
-        {label: axis.signature for label, axis in axes.items()},
     )
     known = ~np.isnan(rated.accuracy) & ~np.isnan(rated.fluency)
     for label, values in rated.metrics.items():
@@ -231,10 +223,8 @@ def _rating_axis(scores: MqmScores, kind: str) -> Axis:
     return mean_axis(name, title, scores.signature, -scores.matrix(kind).values, bounds=bounds)
 
 
-def metric_against(
-    test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency"
-) -> Plane:
-    """Return rated systems by a metric (accuracy) and by ratings (naturalness), on the rated segments.
+def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join) -> Plane:
+    """Return rated systems by a metric (accuracy) and by ratings of fluency (naturalness), on the rated segments.
 
     References that the metric compares with are left out.
 
@@ -242,11 +232,9 @@ def metric_against(
     ----------
     join : Join
         From `join_ratings`.
-    kind : str
-        "fluency" or "accuracy".
     """
     refs = tuple(test.refs) if "refs" in metric.needs else ()
-    part, rating = _rated_part(test, scores, join, kind, refs)
+    part, rating = _rated_part(test, scores, join, "fluency", refs)
     return plane_of(part, metric_axis(part, metric).where(rating.there), rating)
 
 
@@ -256,8 +244,6 @@ def stored_against(
     axis: tuple[str, str, str],
     scores: MqmScores,
     join: Join,
-    *,
-    kind: str = "fluency",
 ) -> Plane:
     """Return `metric_against` for a metric with one score per system, such as an organiser's table.
 
@@ -269,7 +255,7 @@ def stored_against(
         Name, title and signature of the metric, which has no interval.
     """
     without = [rated for rated, name in join.names.items() if name not in values]
-    part, rating = _rated_part(test, scores, join, kind, without)
+    part, rating = _rated_part(test, scores, join, "fluency", without)
     column = [values[join.names[system]] for system in part.systems]
     return plane_of(part, _stored_axis(*axis, column, rating.there), rating)
 

@@ -112,14 +112,12 @@ def test_a_score_per_system_has_no_interval_of_its_own(rated):
     test, ratings, scores = rated
     join = join_ratings(test, ratings)
     values = {system: float(i) for i, system in enumerate(test.systems) if system != "LLM-Free"}
-    plane = stored_against(
-        test, values, ("m", "m (higher is better)", "m|table"), scores, join, kind="accuracy"
-    )
+    plane = stored_against(test, values, ("m", "m (higher is better)", "m|table"), scores, join)
     table = systems_table(plane, np.random.default_rng(0)).set_index("system")
     assert table.accuracy.to_dict() == values
     assert table.accuracy_low.isna().all()
     assert table.naturalness_low.notna().all()
-    assert plane.naturalness.name == "mqm-accuracy"
+    assert plane.naturalness.name == "mqm-fluency"
     tests = paired_tests(plane, np.random.default_rng(0), 200).set_index("axis")
     assert tests.loc["accuracy", ["p", "p_holm"]].isna().all(axis=None)
     assert tests.loc["naturalness", "p_holm"].notna().all()
