@@ -217,10 +217,7 @@ def _finished(path: Path, signature: str, srcs: Sequence[str]) -> list[dict]:
     except (ValueError, KeyError, TypeError):
         of, records = [("", "")], []
     if of != [(signature, src) for src in srcs[: len(of)]]:
-        raise DataError(
-            "already contains candidates of other sources or options. Choose a different file.",
-            path,
-        )
+        raise DataError("contains candidates of other sources or options. Use a new file.", path)
     if len(whole) < len(data):
         os.truncate(path, len(whole))
     return records

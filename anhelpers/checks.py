@@ -77,9 +77,7 @@ def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) 
         raise DataError(f"{name} must have shape ({wanted}), got {x.shape}.")
     if len(bad := np.argwhere(~np.isfinite(x))):
         at = ", ".join(map(str, bad[0].tolist()))
-        raise DataError(
-            f"{name}[{at}] is {x[tuple(bad[0])]} (not finite: {len(bad)} of {x.size} values)."
-        )
+        raise DataError(f"{name}[{at}] is {x[tuple(bad[0])]} ({len(bad)} of {x.size} not finite).")
     return x
 
 
@@ -100,9 +98,7 @@ def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndar
         i = int(bad[0])
         k = int(np.count_nonzero(np.asarray(segment)[:i] == segment[i]))
         where = f"{name} of segment {segment[i]}, its candidate {k} (flat index {i})"
-        raise DataError(
-            f"{where} is {values[i]} (too large or nan: {bad.size} of {values.size}). Drop them."
-        )
+        raise DataError(f"{where} is {values[i]} ({bad.size} of {values.size}). Drop them.")
     return values
 
 

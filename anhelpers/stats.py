@@ -70,9 +70,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if not (x.ndim and y.ndim) or x.shape[-1] != y.shape[-1]:
-        raise DataError(
-            f"correlation: got shapes {x.shape} and {y.shape}, expected two arrays of equal length."
-        )
+        raise DataError(f"correlation: got shapes {x.shape}, {y.shape}, expected equal lengths.")
     # not by the norm: equal numbers leave rounding behind
     vary = (np.ptp(x, axis=-1) > 0) & (np.ptp(y, axis=-1) > 0)
     x, y = (v - v.mean(-1, keepdims=True) for v in (x, y))

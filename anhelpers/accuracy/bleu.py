@@ -42,17 +42,13 @@ def _sacrebleu_bleu(trg_lang: str = "", *, effective_order: bool = False) -> sac
     DataError : the language is undetermined ("und"). MissingExtra : its tokenizer is not installed.
     """
     if trg_lang == "und":
-        raise DataError(
-            "BLEU's tokenizer: got language 'und', expected a known one. Give the pair."
-        )
+        raise DataError("BLEU's tokenizer: got language 'und'. Give the language pair.")
     lang = short_code(trg_lang or "")
     try:
         return sacrebleu.BLEU(trg_lang=lang, effective_order=effective_order)
     except (RuntimeError, ImportError) as error:
         line = f"{sys.executable} -m pip install 'sacrebleu[{lang}]'"
-        raise MissingExtra(
-            f"BLEU into '{trg_lang}' needs a tokenizer. Install it: {line}"
-        ) from error
+        raise MissingExtra(f"BLEU into '{trg_lang}' needs a tokenizer: {line}") from error
 
 
 def _counter(trg_lang: str = "") -> Counter:

@@ -98,9 +98,7 @@ def _stored(name: str, kind: str, place: str) -> Metric:
     family = _said(path, called) if table else None
     family = family or Family.of(called) or (Family("as stored") if is_mme(path) else None)
     if family is None:
-        raise DataError(
-            f"unknown direction of {called}. Add a column unit, '… (lower is better)'.", path
-        )
+        raise DataError(f"{called}: no direction. Add a unit such as 'x (lower is better)'.", path)
     files = [path] if table else _files(path, called)
 
     def score_systems(test: TestSet) -> Given:
@@ -148,9 +146,7 @@ def _joined(test: TestSet, scores: pd.DataFrame, label: str, place: Path) -> Giv
     values = np.full((len(test), len(systems)), np.nan)
     scores = scores[scores.system.isin(systems)].dropna(subset=["value"])
     if scores.empty:
-        raise DataError(
-            f"none of the {label} scores belongs to a translation in {test.name}.", place
-        )
+        raise DataError(f"none of the {label} scores fits a translation in {test.name}.", place)
     mean = scores.groupby(["segment", "system"])["value"].mean()
     columns = [systems.index(system) for system in mean.index.get_level_values(1)]
     values[mean.index.get_level_values(0), columns] = mean
@@ -240,9 +236,7 @@ def _mqm(name: str, kind: str, place: str) -> Metric:
     path = find_file(place) if place.startswith("mqm/") and place in SETS else ratings_file(place)
     path = path or Path(place)
     if not path.is_file():
-        raise DataError(
-            "neither a file of MQM ratings nor the name of a data set with MQM ratings.", path
-        )
+        raise DataError("neither a file nor a data set with MQM ratings.", path)
     ratings, scores = _scored(str(path), path.stat().st_mtime_ns)
 
     def score_systems(test: TestSet) -> Given:

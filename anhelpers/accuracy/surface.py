@@ -116,9 +116,7 @@ def _functions(name: str, trg_lang: str) -> tuple[Callable, Callable, Callable[[
         return of_segments, of_corpus, partial(bleu._counter, trg_lang)
     if name == "ter":
         if trg_lang and not spaced(trg_lang):
-            note_once(
-                f"TER needs spaces between words, and '{trg_lang}' is written without them. Use chrf or bleu."
-            )
+            note_once(f"TER needs spaces, which '{trg_lang}' is written without. Use chrf or bleu.")
         return _ter_scores, _ter_scores, _ter_counter
     return chrf.scores, chrf.scores, partial(chrf._counter, 2 * (name == "chrf++"))
 
@@ -203,10 +201,8 @@ def streams(refs: Any, label: str, n_refs: int | str) -> list[list[Reference]]:
         checks.texts(f"reference stream {r}", ["" if text is None else text for text in stream])
     counts = np.sum([[text is not None for text in stream] for stream in found], axis=0)
     if n_refs != "var" and (bad := np.flatnonzero((counts > 0) & (counts != n_refs))).size:
-        raise DataError(
-            f"{label}: got {counts[bad[0]]} references of segment {bad[0]}, expected "
-            f"n_refs={n_refs}. If segments differ, use n_refs='var'."
-        )
+        got = f"{counts[bad[0]]} references of segment {bad[0]}"
+        raise DataError(f"{label}: got {got}, expected n_refs={n_refs}. Or use n_refs='var'.")
     return found
 
 

@@ -121,9 +121,7 @@ def _read(request: _Request) -> _Compared:
             name for name in given.systems if name in test.systems and name not in given.copies
         ]
         if not names or not given.refs:
-            raise DataError(
-                "texts: expected a reference (-r) and at least one system (-t) that is not a copy of it."
-            )
+            raise DataError("texts: expected -r REF and a system (-t) that is not a copy of it.")
         said = [i for i in range(len(test)) if any(test.systems[s][i].strip() for s in names)]
         test = test.subset(said) if len(said) < len(test) else test
         cands = from_systems(test, names)

@@ -45,9 +45,7 @@ class _Texts:
         if "refs" not in metric.needs:
             return self.whole
         if self.whole.systems and not self.compared.systems:
-            raise DataError(
-                f"{metric.name}: every system is a copy of a reference. Add a system that is not."
-            )
+            raise DataError(f"{metric.name}: every system is a copy of a reference. Add another.")
         return self.compared
 
 

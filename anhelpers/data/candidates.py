@@ -171,9 +171,7 @@ def _rows_of(frame: Any, path: str | PathLike) -> list[dict[str, Any]]:
     names = list(map(str, frame.columns))
     columns = [name for name in _COLUMNS if name in names]
     if "segment" not in columns or "text" not in columns or len(set(names)) < len(names):
-        raise DataError(
-            f"expected distinct columns with segment and text, found {', '.join(names):.80}.", path
-        )
+        raise DataError(f"expected segment and text, once; found {', '.join(names):.80}.", path)
     rows = frame.loc[:, columns].astype(object).to_dict("records")
     return [{k: v for k, v in row.items() if v is not None and v == v} for row in rows]
 

@@ -147,11 +147,8 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
     table = table.rename(columns=_ALIASES)
     numbered = {"system", "segment"} <= set(table)
     if "value" not in table or not (numbered or "text" in table):
-        raise DataError(
-            f"columns: got {', '.join(table):.50}, expected value, and text or system and segment.",
-            path,
-            1,
-        )
+        got = ", ".join(table)
+        raise DataError(f"got {got:.50}; expected value, and text or system, segment.", path, 1)
     if "lp" in table:
         pairs = {
             lp: "-".join(short_code(known_code(c)) for c in lp.split("-")) for lp in {*table.lp}

@@ -207,11 +207,7 @@ def _split_rows(
                 yield line, cells
             line = reader.line_num + first
     except csv.Error as error:
-        raise DataError(
-            f"malformed CSV ({error}). Inside a quoted cell, write each quotation mark twice.",
-            path,
-            line,
-        ) from None
+        raise DataError(f"malformed CSV ({error}). Double inner quotes.", path, line) from None
 
 
 def _refuse(

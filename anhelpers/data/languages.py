@@ -112,9 +112,7 @@ def _infer_pair(lp: str | None, srcs: Sequence[str], trgs: Sequence[str | None])
     if lp:
         return lp
     pair = f"{_guess_language(srcs)}-{_guess_language([text for text in trgs if text])}"
-    note(
-        f"language pair inferred from the texts: {pair}; choose a different one with -l (lp in Python)."
-    )
+    note(f"language pair inferred from the texts: {pair}; choose another with -l (lp in Python).")
     return pair
 
 

@@ -265,9 +265,8 @@ def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
     }
     name, kept = Path(path).name, ~np.logical_or.reduce([*left.values()])
     if not kept.all():
-        note(
-            f"{name}: left out {', '.join(f'{n.sum()} {what}' for what, n in left.items() if n.any())}."
-        )
+        listed = ", ".join(f"{n.sum()} {what}" for what, n in left.items() if n.any())
+        note(f"{name}: left out {listed}.")
     known = {_category_key(one): one for one in SEVERITIES} | {"": "No-error"}
     clean = severity.map(known)
     told = f"severity: expected {', '.join(SEVERITIES)}"

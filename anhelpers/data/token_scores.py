@@ -240,11 +240,7 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> _TokenSco
         if match := _FAIRSEQ.fullmatch(text):
             kind, key = match[1], int(match[2])
             if kind == "P" and key in found["P"]:
-                raise DataError(
-                    f"sentence {key} has two scores. Pass the output of a single fairseq run.",
-                    path,
-                    line,
-                )
+                raise DataError(f"sentence {key} has two scores: expected one run.", path, line)
             found[kind][key] = line, match[3]
     if not found["P"] or max(found["P"]) > 1_000_000 + 2 * len(found["P"]):
         raise DataError("no lines P-<id> with scores, or an id is malformed.", path)

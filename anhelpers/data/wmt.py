@@ -270,9 +270,7 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
     counts = {doc: len(parts) for doc, parts in next(iter(texts.values())).items()}
     for system, found in texts.items():
         if {doc: len(parts) for doc, parts in found.items()} != counts:
-            raise DataError(
-                f"{system}: its documents or paragraphs differ from the others'.", folder
-            )
+            raise DataError(f"{system}: its documents or paragraphs differ.", folder)
     categories = folder / "systems.tsv"
     known = _read_categories(categories) if categories.is_file() else {}
     return TestSet(
@@ -425,10 +423,7 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
         stored = _read_mme(folder, lp)
         for kind in ("srcs", "refs", "systems", "docs", "domains", "categories"):
             if getattr(stored, kind) != getattr(test, kind):
-                raise DataError(
-                    f"already contains a different {lp} test set (different {kind}). Write to a new folder.",
-                    folder,
-                )
+                raise DataError(f"contains a {lp} test set with different {kind}.", folder)
         return folder
     _check(_REFERENCE, test.refs, "reference")
     _check(_NAME, (*test.systems, *test.docs, *test.domains, *lp.split("-")), "name")

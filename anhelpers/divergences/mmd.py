@@ -63,9 +63,7 @@ def _points(
     """(N, d) and (M, d) points, N, M ≥ `least`: both arrays, or for the linear kernel both float64 sparse arrays."""
     thin = [sparse.issparse(v) for v in (x, y)]
     if any(thin) and (not all(thin) or kernel != "linear"):
-        raise DataError(
-            f"samples: got a sparse array and kernel {kernel}, expected two sparse arrays and the linear kernel."
-        )
+        raise DataError(f"sparse samples: got one or kernel {kernel}, expected two and linear.")
     x, y = (sparse.csr_array(v, dtype=np.float64) if all(thin) else np.asarray(v) for v in (x, y))
     if not x.ndim == y.ndim == 2 or x.shape[1] != y.shape[1] or min(x.shape[0], y.shape[0]) < least:
         raise DataError(f"samples must be (≥ {least}, d) points, got {x.shape} and {y.shape}.")

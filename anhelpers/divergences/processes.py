@@ -225,9 +225,7 @@ def draw_critics(process: CriticProcess, n: int, rng: np.random.Generator) -> np
     """(n, Y) scores of each outcome of a finite space by n critics drawn from the process."""
     values, vectors = np.linalg.eigh(process.cov[_outcomes(process)])
     if values[0] < -1e-10 * max(abs(values[0]), abs(values[-1])):
-        raise DataError(
-            f"covariance: got a smallest eigenvalue of {values[0]:.4g}, expected a positive semidefinite matrix."
-        )
+        raise DataError(f"covariance: got eigenvalue {values[0]:.4g}, expected none below 0.")
     root = vectors * np.sqrt(np.maximum(values, 0))
     return _LINKS[process.link](process.mean + rng.standard_normal((n, len(root))) @ root.T)
 
@@ -307,9 +305,7 @@ def _quadratic_form(d: np.ndarray, matrix: np.ndarray) -> float:
     """dᵀ K d, ≥ 0 up to rounding."""
     value, scale = float(d @ matrix @ d), float(np.abs(d) @ np.abs(matrix) @ np.abs(d))
     if not value >= -1e-12 * scale or math.isinf(value):
-        raise DataError(
-            f"got a squared distance of {value:.4g}, expected a finite positive semidefinite matrix."
-        )
+        raise DataError(f"got D² {value:.4g}: the matrix is not finite and positive semidefinite.")
     return value
 
 

@@ -469,11 +469,8 @@ def kl_from_logprobs(
         if bad.any():
             i = int(np.argmax(bad))
             least = f"{LEAST_TOTAL:g}" if name == "log_q" else f"{LEAST_TOTAL:g}, or -inf"
-            raise DataError(
-                f"got {values[i]:.10g}, expected at most 0, at least {least}. Write nan if missing.",
-                name,
-                i + 1,
-            )
+            told = f"got {values[i]:.10g}, expected at most 0, at least {least}, nan if missing."
+            raise DataError(told, name, i + 1)
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
     checks.whole("number of pairs without nan", len(ratio), 2)

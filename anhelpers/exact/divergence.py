@@ -25,9 +25,7 @@ def _held_range(name: str, values: np.ndarray) -> np.ndarray:
     """The same finite numbers, whose range must be a normal float64."""
     low, high = float(values.min()), float(values.max())
     if not (low == high or checks.LEAST_RANGE <= high - low < np.inf):
-        raise DataError(
-            f"the range of {name}, from {low:g} to {high:g}, does not fit a float64. Scale it."
-        )
+        raise DataError(f"{name}: the range {low:g} to {high:g} does not fit a float64. Scale it.")
     return values
 
 

@@ -192,10 +192,7 @@ class MqmScores:
         everywhere = ~np.isnan(self.matrix().values).any(1)
         if everywhere.all():
             return self
-        if not everywhere.any():
-            raise DataError(
-                "no segment was rated for every system. Leave out systems with few segments."
-            )
+        checks.some(everywhere, "no segment was rated for every system. Leave out sparse systems.")
         kept, here = np.flatnonzero(everywhere), everywhere[self.segment]
         changed: dict[str, Any] = {
             name: tuple(getattr(self, name)[i] for i in kept)
@@ -295,10 +292,8 @@ def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> np.ndarr
     if missing:
         named = f"no row for category {', '.join(map(repr, missing))}"
         if unclassified == "error":
-            hint = "Add rows to a copy, or pass unclassified='ignore'."
-            raise DataError(
-                f"scheme {scheme.name}: {named:.80}. {hint}", *_first(ratings, each == "")
-            )
+            told = f"scheme {scheme.name}: {named:.80}. Add rows, or use unclassified='ignore'."
+            raise DataError(told, *_first(ratings, each == ""))
         note(f"scheme {scheme.name}: {named}; they count in the penalty alone.")
     return each
 
@@ -316,12 +311,8 @@ def _weights(ratings: Ratings, weights: Weights) -> np.ndarray:
     if np.isnan(weight).any():
         row = int(np.isnan(weight).argmax())
         kind = " ".join(kinds[place[row]])
-        hint = (
-            "Add one to a copy, or take weights wmt24."
-            if "Critical" in kind
-            else "Add one to a copy."
-        )
-        told = f"weights {weights.name}: no row for {kind:.60}. {hint}"
+        hint = ", or take weights wmt24" * ("Critical" in kind)
+        told = f"weights {weights.name}: no row for {kind:.60}. Add one to a copy{hint}."
         raise DataError(told, *_first(ratings, np.isnan(weight)))
     return weight
 

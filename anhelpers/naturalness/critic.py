@@ -252,9 +252,7 @@ def _find_critic(name: str | Path) -> Path:
     except (UnknownName, DataError):
         if folder.is_dir():
             return folder
-        raise DataError(
-            f"critic: got '{name}', expected a folder (critic:FOLDER), or de or en for the bundled."
-        ) from None
+        raise DataError(f"critic: got '{name}', expected a folder, or de or en.") from None
 
 
 def load_critic(name: str | Path) -> Critic:

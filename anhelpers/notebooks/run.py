@@ -64,9 +64,7 @@ def run(
     checks.whole("jobs", jobs)
     paths, out = notebook_paths(names), make_folder(out)
     if inside := [path for path in paths if path.parent.resolve() == out.resolve()]:
-        raise DataError(
-            "results would replace this notebook. Choose a different folder.", inside[0]
-        )
+        raise DataError("results would replace this notebook. Use another folder.", inside[0])
     plan = _plan(paths, parameters or {})
     outcomes: dict[str, _Outcome] = {}
     share = str(max(1, (os.cpu_count() or 1) // min(jobs, len(plan))))

@@ -160,9 +160,8 @@ def _opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(uri, timeout=60, uri=True)) as db:
             yield db
     except (sqlite3.Error, OSError) as error:
-        raise DataError(
-            f"the score cache cannot be used: {error}. Delete it, or set {STORE}=off.", path
-        ) from error
+        told = f"the score cache cannot be used: {error}. Delete it, or set {STORE}=off."
+        raise DataError(told, path) from error
 
 
 def _looked_up(
