@@ -23,9 +23,7 @@ def same_length(**named: Sized) -> int:
     lengths = {k: len(v) if getattr(v, "ndim", 1) else None for k, v in named.items()}
     n = next(iter(lengths.values()))
     if n is None or len(set(lengths.values())) > 1:
-        said = ", ".join(
-            f"{name} has {'no length' if n is None else n}" for name, n in lengths.items()
-        )
+        said = ", ".join(f"{name} has {n}" for name, n in lengths.items())
         raise DataError(f"lengths differ: {said}; they must align.")
     return n
 
@@ -127,10 +125,8 @@ def pmf(name: str, probabilities: ArrayLike) -> np.ndarray:
     return p / total
 
 
-def pmf_pair(
-    q: ArrayLike, r: ArrayLike, names: tuple[str, str] = ("q", "r")
-) -> tuple[np.ndarray, np.ndarray]:
+def pmf_pair(q: ArrayLike, r: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Two distributions over the same Y outcomes, each as `pmf` returns it."""
-    q, r = pmf(names[0], q), pmf(names[1], r)
-    same_length(**{names[0]: q, names[1]: r})
+    q, r = pmf("q", q), pmf("r", r)
+    same_length(q=q, r=r)
     return q, r

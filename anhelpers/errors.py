@@ -64,10 +64,9 @@ class MissingExtra(AnhelpersError, ImportError):
         """The command that installs this package with an extra into this Python."""
         root = Path(__file__).resolve().parents[1]
         name = f"[{extra}]" if extra else ""
-        wanted = ["-e", f"{root}{name}"] if (root / "pyproject.toml").is_file() else None
-        return shlex.join(
-            [sys.executable, "-m", "pip", "install", *(wanted or ["anhelpers" + name])]
-        )
+        here = (root / "pyproject.toml").is_file()
+        wanted = ["-e", f"{root}{name}"] if here else [f"anhelpers{name}"]
+        return shlex.join([sys.executable, "-m", "pip", "install", *wanted])
 
 
 class UnknownName(AnhelpersError, LookupError):

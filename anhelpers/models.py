@@ -8,7 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -70,21 +70,14 @@ class Place:
     def cache_first(self, load: Callable[[dict], T]) -> T:
         """The result of `load(options)`: from local files if they suffice, else from the hub."""
         hub = logging.getLogger("huggingface_hub")
-        level = hub.level
+        level, given = hub.level, {"revision": self.revision or "main"}
         hub.setLevel(logging.ERROR)  # its retries print tracebacks; the error below has its message
         try:
             with failing_as(self):
                 if self.folder is None:
-                    try:
-                        return load({"revision": self.revision or "main", "local_files_only": True})
-                    except (OSError, ValueError):
-                        pass
-                return load(
-                    {
-                        "revision": self.revision or "main",
-                        "local_files_only": self.folder is not None,
-                    }
-                )
+                    with suppress(OSError, ValueError):
+                        return load(given | {"local_files_only": True})
+                return load(given | {"local_files_only": self.folder is not None})
         finally:
             hub.setLevel(level)
 

@@ -194,7 +194,7 @@ def _metricx_scores(
     AnhelpersError : the model returns nan.
     """
     template, longest = VARIANTS[metricx.variant]
-    out = np.empty((len(rows), 2))
+    out, budget = np.empty((len(rows), 2)), tokens_per_batch or _token_budget(metricx.device)
     if not len(rows):
         return out
     names = _inputs(metricx.variant)
@@ -204,9 +204,7 @@ def _metricx_scores(
     out[:, 1] = [len(one) > longest for one in ids]
     ids = [one[: min(len(one), longest) - 1] for one in ids]  # without the end of the sequence
     with need("torch", "MetricX").inference_mode():
-        for batch in batches(
-            [len(one) for one in ids], tokens_per_batch or _token_budget(metricx.device)
-        ):
+        for batch in batches([*map(len, ids)], budget):
             out[batch, 0] = _forward(metricx, [ids[i] for i in batch])
     return out
 

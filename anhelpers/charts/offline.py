@@ -21,31 +21,24 @@ from ..errors import DataError, need
 from ..provenance import in_page, made_by
 
 VEGALITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-_MIME = "application/vnd.vegalite.v5+json"  # the newest that JupyterLab 4 draws
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of an SVG
 _PRINT, _SUFFIXES = (".svg", ".png", ".pdf"), (".svg", ".png", ".pdf", ".html", ".json")
 _DPI = 300
 
 
-def use_offline(tooltips: bool = False) -> None:
+def use_offline() -> None:
     """Show every Altair chart of this session without loading anything from the network.
 
-    Parameters
-    ----------
-    tooltips : False shows a picture with alt text, the same in JupyterLab, in an untrusted notebook
-        and in exported HTML; a chart with a slider or a list is interactive. True shows JupyterLab's
-        own Vega chart, and a picture without alt text in exported HTML.
+    A chart is a picture with alt text, the same in JupyterLab, in an untrusted notebook and in
+    exported HTML; one with a slider or a list is interactive.
     """
 
     def shown(spec: dict, **_: Any) -> dict:
         words = {"text/plain": f"<chart: {_alt_text(spec)}>"}
-        if tooltips:
-            return {_MIME: spec, "image/svg+xml": _to_svg(spec)} | words
         return {"text/html": (interactive if _bound(spec) else picture)(spec)} | words
 
-    name = "anhelpers-tooltips" if tooltips else "anhelpers"
-    alt.renderers.register(name, shown)
-    alt.renderers.enable(name)
+    alt.renderers.register("anhelpers", shown)
+    alt.renderers.enable("anhelpers")
 
 
 def _spec_of(chart: Any, *, validate: bool = True) -> dict:

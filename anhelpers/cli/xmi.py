@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,21 +15,6 @@ if TYPE_CHECKING:
     from ..xmi import Xmi
 
 EXAMPLE = "anhelpers xmi --mt mt.txt --lm lm.txt -o xmi.csv"
-
-
-@dataclass(frozen=True)
-class _Request:
-    """The options of `anhelpers xmi`."""
-
-    mt: str
-    lm: str
-    unit: str | None
-    sources: str | None
-    targets: str | None
-    language_pair: str | None
-    per_char: bool
-    docs: str | None
-    seed: int
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -55,50 +39,48 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Read, measure, write a row each for h_lm, h_mt and xmi."""
-
-    request = _Request(**{name: getattr(args, name) for name in _Request.__dataclass_fields__})
-    files = [Path(name).is_file() for name in (request.mt, request.lm)]
-    texts = request.sources and request.targets
+    files = [Path(name).is_file() for name in (args.mt, args.lm)]
+    texts = args.sources and args.targets
     if files[0] != files[1] or not (files[0] or texts):
         raise DataError("expected two files of scores, or two models with -s SRC and -t TGT.")
-    found = _from_files(request) if all(files) else _from_models(request)
+    found = _from_files(args) if all(files) else _from_models(args)
     shared._print_notes(found.notes)
-    shared._write_table(found.rows(request.language_pair or "unnamed"), args.output)
+    shared._write_table(found.rows(args.language_pair or "unnamed"), args.output)
 
 
-def _how(request: _Request, docs: tuple[str, ...] | None) -> dict[str, Any]:
-    return {"docs": docs, "rng": np.random.default_rng(request.seed)}
+def _how(args: argparse.Namespace, docs: tuple[str, ...] | None) -> dict[str, Any]:
+    return {"docs": docs, "rng": np.random.default_rng(args.seed)}
 
 
-def _from_files(request: _Request) -> Xmi:
+def _from_files(args: argparse.Namespace) -> Xmi:
     from ..data import read_score_pair
     from ..data.token_scores import NATS
     from ..xmi import characters, per_character, xmi
 
-    mt, lm, _ = read_score_pair(request.mt, request.lm, request.unit)
-    how = _how(request, _lines(request.docs, len(mt)) or mt.docs or lm.docs)
+    mt, lm, _ = read_score_pair(args.mt, args.lm, args.unit)
+    how = _how(args, _lines(args.docs, len(mt)) or mt.docs or lm.docs)
     how["unit"] = unit = mt.unit if mt.unit == lm.unit else "nats"
     scores = mt.logprobs / NATS[unit], lm.logprobs / NATS[unit]
-    if not request.per_char:
+    if not args.per_char:
         return xmi(*scores, tokens=(mt.tokens, lm.tokens), **how)
-    texts = _lines(request.targets, len(mt)) or mt.texts or lm.texts
+    texts = _lines(args.targets, len(mt)) or mt.texts or lm.texts
     if not texts:
         raise DataError("--per-char: got no target text. Name it with -t TGT.")
     return per_character(*scores, characters(texts), **how)
 
 
-def _from_models(request: _Request) -> Xmi:
+def _from_models(args: argparse.Namespace) -> Xmi:
     from ..data import read_lines
     from ..translation import load_mt
     from ..xmi import load_q_lm, xmi_from_models
 
-    srcs = read_lines(request.sources or "")
-    trgs = read_lines(request.targets or "", len(srcs))
-    src_lang, _, trg_lang = (request.language_pair or "").partition("-")
+    srcs = read_lines(args.sources or "")
+    trgs = read_lines(args.targets or "", len(srcs))
+    src_lang, _, trg_lang = (args.language_pair or "").partition("-")
     codes: dict[str, Any] = {"src_lang": src_lang or None, "trg_lang": trg_lang or None}
-    mt, lm = load_mt(request.mt, **codes), load_q_lm(request.lm, **codes)
-    how = _how(request, _lines(request.docs, len(trgs)))
-    return xmi_from_models(mt, lm, srcs, trgs, per_char=request.per_char, **how).found
+    mt, lm = load_mt(args.mt, **codes), load_q_lm(args.lm, **codes)
+    how = _how(args, _lines(args.docs, len(trgs)))
+    return xmi_from_models(mt, lm, srcs, trgs, per_char=args.per_char, **how).found
 
 
 def _lines(path: str | None, n: int) -> tuple[str, ...] | None:

@@ -41,8 +41,8 @@ class _TokenScores:
         Per sentence its tokens, or only their number; None for a sum.
     ids, docs, texts : tuple of str, optional
         Ids, documents and texts of the sentences, if the file has them for all.
-    unit, layout, path : str
-        Unit of the numbers in the file; "jsonl", "fairseq" or "numbers"; the file.
+    unit, layout : str
+        Unit of the numbers in the file; "jsonl", "fairseq" or "numbers".
     """
 
     logprobs: np.ndarray
@@ -52,15 +52,9 @@ class _TokenScores:
     texts: tuple[str, ...] | None = None
     unit: str = "nats"
     layout: str = "numbers"
-    path: str = ""
 
     def __len__(self) -> int:
         return len(self.logprobs)
-
-    @property
-    def counts(self) -> tuple[int | None, ...]:
-        """The number of scored tokens of each sentence; None for a sum."""
-        return tuple(len(t) if isinstance(t, tuple) else t for t in self.tokens)
 
     def take(self, order: Sequence[int]) -> _TokenScores:
         """Return the sentences at these positions."""
@@ -103,7 +97,7 @@ def _read_token_scores(path: str | PathLike, unit: str | None = None) -> _TokenS
         found = _fairseq(lines, path, unit or "bits")
     else:
         found = _numbers(lines, path, unit)
-    return replace(found, logprobs=found.logprobs * NATS[found.unit], path=str(path))
+    return replace(found, logprobs=found.logprobs * NATS[found.unit])
 
 
 def read_score_pair(

@@ -252,15 +252,12 @@ class _PermutationTest:
         MMD² of the samples, with this p-value.
     p_value : float
         Share of the B + 1 labellings, the given one included, whose MMD² is at least as large.
-    n_permutations : int
-        B.
     null : array
         (B,) MMD² of the random labellings.
     """
 
     statistic: Estimate
     p_value: float
-    n_permutations: int
     null: np.ndarray = field(repr=False)
 
 
@@ -345,7 +342,7 @@ def permutation_test(
     value, size = _from_forms(np.concatenate([sums.xx + sums.xy, sums.yy + sums.yx]), forms, labels)
     tie = (1e-9 if x.dtype == np.float32 else 1e-12) * size  # rounding of equal values
     p = (1 + int((value[1:] >= value[0] - tie).sum())) / (1 + n_permutations)
-    return _PermutationTest(replace(_estimate(sums, kernel, x), p=p), p, n_permutations, value[1:])
+    return _PermutationTest(replace(_estimate(sums, kernel, x), p=p), p, value[1:])
 
 
 def _samples(x: np.ndarray, y: np.ndarray, kernel: _Kernel) -> tuple[np.ndarray, np.ndarray]:

@@ -278,7 +278,7 @@ def cross_entropy(q: ArrayLike, f: ArrayLike) -> float:
     >>> round(cross_entropy([.5, .5], [.25, .75]), 4)
     0.837
     """
-    q, f = checks.pmf_pair(q, f, names=("q", "f"))
+    q, f = checks.pmf_pair(q, f)
     return float(-xlogy(q, f).sum())
 
 

@@ -212,9 +212,8 @@ def _pair_moment(process: CriticProcess, x: tuple, y: tuple) -> np.ndarray:
         return k + mx[:, None] * my
     if process.link == "exp":
         with np.errstate(over="ignore"):
-            return checks.finite(
-                "E f(x) f(y)", np.exp((mx + vx / 2)[:, None] + my + vy / 2 + k), k.shape
-            )
+            product = np.exp((mx + vx / 2)[:, None] + my + vy / 2 + k)
+        return checks.finite("E f(x) f(y)", product, k.shape)
     sx, sy, step = np.sqrt(1 + vx), np.sqrt(1 + vy), max(1, _CELLS // len(my))
     rows = (slice(i, i + step) for i in range(0, len(mx), step))
     h, rho = (mx / sx)[:, None], k / (sx[:, None] * sy)

@@ -8,7 +8,6 @@ The tables in ``data/mqm`` define the weight of each error and the axis of each 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -125,17 +124,17 @@ class MqmScores:
         DataFrame of system, the level, n_segments (not of a segment), n_raters, penalty, accuracy, fluency.
         """
         units = self._units()
-        keys = (
-            ["system"] if checks.one_of(level, _LEVELS, "level") == "system" else ["system", level]
-        )
+        keys = [*dict.fromkeys(["system", checks.one_of(level, _LEVELS, "level")])]
         cell = ["system", "segment", "doc", "domain", *(["rater"] if level == "rater" else [])]
-        groups = units.groupby(cell)[list(KINDS)].mean().reset_index().groupby(keys)
+        means = units.groupby(cell, observed=True)[list(KINDS)].mean().reset_index()
+        groups = means.groupby(keys, observed=True)
         table = groups[list(_LEVELS[level])].first()
         if level != "segment":
             table["n_segments"] = groups.size()
-        table["n_raters"] = units.groupby(keys)["rater"].nunique()
+        table["n_raters"] = units.groupby(keys, observed=True)["rater"].nunique()
         table[list(KINDS)] = groups[list(KINDS)].mean()
-        return self._named(table.reset_index())
+        table = table.reset_index()
+        return table.astype(dict.fromkeys(table.select_dtypes("category"), object))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -166,13 +165,13 @@ class MqmScores:
         of = (~np.isnan(self.matrix().values)).sum(1, keepdims=True)
         # a rater who saw some systems of a segment, and not all
         apart = ((saw > 0) & (saw < of)).any(1)
-        mean = self._units().groupby("rater").penalty.mean()
+        mean = self._units().groupby("rater", observed=True).penalty.mean()
         if self.severity is not None or not apart.any() or mean.min() == mean.max():
             return ""
         return (
             f"In {apart.sum()} of {len(apart)} segments systems have different raters, whose mean penalties "
-            f"range from {mean.min():.2f} ({self.raters[mean.idxmin()]:.20}) to {mean.max():.2f} "
-            f"({self.raters[mean.idxmax()]:.20})."
+            f"range from {mean.min():.2f} ({mean.idxmin():.20}) to {mean.max():.2f} "
+            f"({mean.idxmax():.20})."
         )
 
     def _severities(self) -> str:
@@ -203,31 +202,17 @@ class MqmScores:
         return replace(self, **changed, signature=f"{self.signature}|segments:shared")
 
     def _units(self) -> pd.DataFrame:
-        """A row per unit: the positions of its names, and its scores."""
-        codes = {"system": self.system, "segment": self.segment, "rater": self.rater}
-        codes |= {
-            "doc": _places(self.docs)[self.segment],
-            "domain": _places(self.domains)[self.segment],
+        """A row per unit: its names, in the order of this object, and its scores."""
+        docs, domains = (np.array(n, object)[self.segment] for n in (self.docs, self.domains))
+        named = pd.Categorical.from_codes
+        names = {
+            "system": named(self.system, self.systems),
+            "segment": named(self.segment, self.segments),
+            "rater": named(self.rater, self.raters),
+            "doc": pd.Categorical(docs, dict.fromkeys(self.docs)),
+            "domain": pd.Categorical(domains, dict.fromkeys(self.domains)),
         }
-        return pd.DataFrame(codes | {kind: self.values[:, i] for i, kind in enumerate(KINDS)})
-
-    def _named(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table with names for positions."""
-        names: dict[str, Sequence[str]] = {
-            "system": self.systems,
-            "segment": self.segments,
-            "rater": self.raters,
-            "doc": list(dict.fromkeys(self.docs)),
-            "domain": list(dict.fromkeys(self.domains)),
-        }
-        known = {c: np.array(n, dtype=object)[table[c]] for c, n in names.items() if c in table}
-        return table.assign(**known)
-
-
-def _places(names: tuple[str, ...]) -> np.ndarray:
-    """(n,) position of each name among the distinct names, in order of first appearance."""
-    order = {name: i for i, name in enumerate(dict.fromkeys(names))}
-    return np.array([order[name] for name in names])
+        return pd.DataFrame(names | dict(zip(KINDS, self.values.T, strict=True)))
 
 
 def score_ratings(

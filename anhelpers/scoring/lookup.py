@@ -199,11 +199,8 @@ def default_naturalness(lang: str, lm: str = "gemma-3-270m") -> str:
     ('native', 'lpp')
     """
     with suppress(UnknownName):
-        return (
-            "native"
-            if lm == "gemma-3-270m" and bundled(f"native/{short_code(lang)}.json")
-            else "lpp"
-        )
+        if lm == "gemma-3-270m" and bundled(f"native/{short_code(lang)}.json"):
+            return "native"
     return "lpp"
 
 

@@ -464,11 +464,8 @@ def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
         scores = [f"{name}\u00a0{number(chosen[column], n)}" for name, column, n in columns]
         note = html.escape(" · ".join(filter(None, [chosen["tag"], *scores])))
         cells.append((target, f'{_with_edits(old, new)}<br><small lang="en">{note}</small>'))
-    return (
-        "<tr>"
-        + "".join(f'<td {_LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells)
-        + "</tr>"
-    )
+    row = "".join(f'<td {_LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells)
+    return f"<tr>{row}</tr>"
 
 
 # ---- edits: what was struck out of one translation, and what was inserted, to make another

@@ -36,7 +36,6 @@ def test_sums_tokens_and_missing_sentences_of_jsonl(write):
     found = _read_token_scores(write(rows))
     np.testing.assert_array_equal(found.logprobs, [-2, -6, np.nan, -4])
     assert found.tokens == (("ein", "</s>"), 3, None, None)
-    assert found.counts == (2, 3, None, None)
     assert (found.ids, found.docs) == (("7", "8", "x", "y"), ("d", "d", "e", "e"))
     assert found.texts == ("Ein", "b", "c", "d")
     assert (found.unit, found.layout, len(found)) == ("nats", "jsonl", 4)
