@@ -104,13 +104,13 @@ def ngrams(
         n -= 1
     masked = (_masked(token, words, shape) for token in tokens[:n])
     forms = [(_START, _START), *masked, (_END, _END)]
-    for grain in (0, 1):
+    coarse, outlines = zip(*forms, strict=True)
+    for row in (coarse, outlines):
         for k in range(1, shape.order + 1):
             # a start or an end alone is not an n-gram
             for i in range(len(forms) - k + 1) if k > 1 else range(1, len(forms) - 1):
-                coarse, gram = (" ".join(form[g] for form in forms[i : i + k]) for g in (0, grain))
-                if grain == 0 or coarse != gram:
-                    yield gram, range(max(i - 1, 0), min(i + k - 1, n))
+                if row is coarse or coarse[i : i + k] != row[i : i + k]:
+                    yield " ".join(row[i : i + k]), range(max(i - 1, 0), min(i + k - 1, n))
 
 
 def _masked(token: str, words: frozenset[str], shape: _Shape) -> tuple[str, str]:
