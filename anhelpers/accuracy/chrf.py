@@ -7,7 +7,6 @@ there; failure links lead to its shorter suffixes. 64 candidates are counted sid
 
 import string
 from collections.abc import Callable
-from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -123,11 +122,7 @@ def _counted(
 def _characters(texts: list[str]) -> Texts:
     """Characters as symbols."""
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
-    return np.frombuffer(joined, dtype=np.uint32), _offsets(texts)
-
-
-def _offsets(rows: list) -> np.ndarray:
-    return np.cumsum(np.fromiter(chain([0], map(len, rows)), np.int64, len(rows) + 1))
+    return np.frombuffer(joined, dtype=np.uint32), np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
 def _words(texts: Texts, split: Callable) -> Texts:

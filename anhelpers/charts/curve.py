@@ -71,8 +71,6 @@ def plot_curve(
     **look : title, axis titles, ranges, size
         As in `frame.Look`.
     """
-    if not isinstance(curve, OracleCurve):
-        raise DataError(f"curve: got {curve!r:.60}, expected an OracleCurve such as study.curve.")
     table, systems = systems, _checked_systems(systems, least=0)
     plane = _Frame.plane(axis_ranges([curve], [systems, circles]), **look)
     shown, most = systems[plane.holds(systems)], 5000 if point is None else 400

@@ -133,10 +133,7 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
 
     JSON lines omit unknown log-probabilities.
     """
-    columns = {"segment": cands.segment.tolist(), "text": cands.texts, "tag": cands.tags}
-    columns |= {} if cands.ids is None else {"id": cands.ids}
-    columns |= {"count": cands.multiplicity.tolist(), "logprob": cands.logprob.tolist()}
-    table = pd.DataFrame(columns)
+    table = cands.frame()
     if _suffix_of(path) in PARQUET:
         need("pyarrow", "writing parquet")
         return write_atomic(path, table.to_parquet(index=False))

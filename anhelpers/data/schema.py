@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from .._lazy import pd
 from ..errors import DataError
 from .languages import _split_pair
 
@@ -281,13 +282,13 @@ class CandidateSet:
         )
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CandidateSet):
-            return NotImplemented
-        mine, theirs = (
-            (c.segment.tolist(), c.texts, c.tags, c.ids, c.multiplicity.tolist())
-            for c in (self, other)
-        )
-        return mine == theirs and np.array_equal(self.logprob, other.logprob, equal_nan=True)
+        return isinstance(other, CandidateSet) and self.frame().equals(other.frame())
+
+    def frame(self) -> pd.DataFrame:
+        """A row per candidate: segment, text, tag, id (if any has one), count, logprob."""
+        columns = {"segment": self.segment, "text": self.texts, "tag": self.tags}
+        columns |= {} if self.ids is None else {"id": self.ids}
+        return pd.DataFrame(columns | {"count": self.multiplicity, "logprob": self.logprob})
 
     @property
     def n_segments(self) -> int:

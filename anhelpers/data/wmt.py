@@ -145,8 +145,7 @@ def _read_wmt(
 
 def _language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
-    if _is_wmt25(folder):
-        files = _files(Path(folder, "systems"), "*", ".jsonl")
+    if files := _files(Path(folder, "systems"), "*", ".jsonl"):  # WMT25
         docs = {_value_of(row, "doc_id", str, path) for path in files for row in _read_jsonl(path)}
         return dict.fromkeys(sorted(map(_pair_2025, docs)), 2025)
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
@@ -247,11 +246,6 @@ def _files(folder: Path, pattern: str, suffix: str = "") -> list[Path]:
 # -- the layout of 2025 ------------------------------------------------------------------------------------------------
 
 _BETWEEN = "_#_"
-
-
-def _is_wmt25(folder: str | PathLike) -> bool:
-    """Whether a folder has WMT25's system outputs as JSON lines."""
-    return any(Path(folder, "systems").glob("*.jsonl"))
 
 
 def _read_2025(folder: Path, lp: str, name: str) -> TestSet:

@@ -75,8 +75,6 @@ def divergence_explorer(
     checks.same_length(r=r, names=names)
     if not isinstance(qs, Mapping):
         qs = three_routes(r, names, ground=ground) if qs is None else {"the path": qs}
-    if not 1 <= len(qs) <= 4:
-        raise DataError(f"divergences: got {len(qs)} paths, expected 1 to 4.")
     cost, kernel, of_kernel = _costs_of(ground, len(r)), np.eye(len(r)), "kernel: the same or not"
     if (ground is None or np.ndim(ground) < 2) and cost.any():
         scale = float(np.median(cost[cost > 0]))

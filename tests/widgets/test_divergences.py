@@ -121,7 +121,6 @@ def test_built_in_paths_leave_out_what_r_does_not_allow():
         {"qs": {"x": [[1, 0, 0], [0, 1, 0]]}},
         {"qs": {"x": [[1, 0, 0], [0, 1]]}},
         {"qs": {"x": [[1, 0], [1, 1]]}},
-        {"qs": {}},
         {"qs": {k: [[1, 0], [0, 1]] for k in "abcde"}},
         {"ground": [1, 2, 3]},
     ],
