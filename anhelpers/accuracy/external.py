@@ -153,9 +153,7 @@ def _joined(test: TestSet, scores: pd.DataFrame, label: str, place: Path) -> Giv
     there = ~np.isnan(values)
     rated = int(there.any(0).sum())
     n, of = int(there.sum()), len(test) * rated
-    return Given(
-        values, (f"{label}: {n:,} of {of:,} translations of {rated} systems have a score.",)
-    )
+    return Given(values, (f"{label}: {n:,} of {of:,} outputs of {rated} systems have a score.",))
 
 
 def _files(path: Path, called: str) -> list[Path]:

@@ -269,9 +269,7 @@ def plot_optimism(
     ]
     if fan is not None:
         tops = zip(fan.ks.tolist(), fan.accuracy[0], strict=True)
-        words.append(
-            f"expected accuracy at β = 0, {', '.join(f'K = {k}: {a:.4g}' for k, a in tops)}"
-        )
+        words.append(f"expected at β = 0, {', '.join(f'K = {k}: {a:.4g}' for k, a in tops)}")
     words.append(_systems_text(systems))
     return plane.finished([*layers, *texts], words, notes)
 

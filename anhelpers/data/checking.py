@@ -40,9 +40,7 @@ def _shifted(test: TestSet) -> list[str]:
             f"{len(bad)} of {len(found)} systems, such as {name} ({why}), do not fit the reference "
             f"{test.reference}: check the order of its lines."
         ]
-    return [
-        f"{name} does not fit the reference {test.reference}: {why}." for name, why in bad.items()
-    ]
+    return [f"{name} does not fit reference {test.reference}: {why}." for name, why in bad.items()]
 
 
 def _trigrams(text: str) -> frozenset[str]:

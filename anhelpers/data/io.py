@@ -184,9 +184,7 @@ def read_table(
         _refuse(bad, f"{name}: expected {said}", path, table[name])
         table[name] = table[name].where(~blank, "nan").astype(float).astype(kind)  # to the last bit
     if keys:
-        _refuse(
-            table.duplicated([*keys]), f"a second row for {', '.join(keys)}", path, table[[*keys]]
-        )
+        _refuse(table.duplicated([*keys]), f"a second {', '.join(keys)}", path, table[[*keys]])
     return table
 
 

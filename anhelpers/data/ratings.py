@@ -108,10 +108,9 @@ class Ratings:
         return len(self.line)
 
     def __repr__(self) -> str:
-        sizes = (
-            f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
-        )
-        return f"Ratings({len(self)} ratings of {sizes}; {', '.join(Path(path).name for path in self.paths)})"
+        n, m, k = map(len, (self.systems, self.segments, self.raters))
+        sizes = f"{len(self)} ratings of {n} systems, {m} segments, {k} raters"
+        return f"Ratings({sizes}; {', '.join(Path(path).name for path in self.paths)})"
 
     @property
     def segment_names(self) -> tuple[str, ...]:

@@ -277,9 +277,7 @@ class CandidateSet:
         return len(self.texts)
 
     def __repr__(self) -> str:
-        return (
-            f"CandidateSet({len(self)} candidates for {self.n_segments} sources, {self._each} each)"
-        )
+        return f"CandidateSet({len(self)} candidates, {self.n_segments} sources, {self._each} each)"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CandidateSet) and self.frame().equals(other.frame())

@@ -472,9 +472,8 @@ def write_mme_scores(
     for system in systems:
         checks.one_of(system, files.systems, "system")
     sources = read_lines(files.src)
-    above = (
-        [np.nan] * _is_canary(sources) if level == "seg" else []
-    )  # a canary has a line, no score
+    # a canary has a line, no score
+    above = [np.nan] * _is_canary(sources) if level == "seg" else []
     shape = (len(sources) - len(above), len(systems)) if level == "seg" else (len(systems),)
     if values.shape != shape or np.isinf(values).any() or len({*systems}) < len(systems):
         raise DataError(f"{metric}: got shape {values.shape}, expected finite scores {shape}.")

@@ -19,9 +19,8 @@ from .problem import Problem, Solution
 _TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
 """(tolerance, step towards the cones' boundary) for Clarabel; its defaults are the second."""
 _NEAR = 2e-5  # D below which `_near` is tried too: there the two agree to 1e-6 of the range of A
-_CLOSE = (
-    1e-8  # D below which only `_near` is used: the tolerance of the cone program is as large as D
-)
+# D below which only `_near` is used: the tolerance of the cone program is as large as D
+_CLOSE = 1e-8
 _NEVER = 1e8  # cost from which targets with R = 0 are excluded: their share would be below 1e-8
 _UNHEARD = 1e-28  # the D of rounding of the probabilities alone
 

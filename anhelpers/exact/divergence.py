@@ -186,9 +186,8 @@ def mmd_ball(kernel: ArrayLike) -> Divergence:
         (Y, Y) symmetric, positive semidefinite.
     """
     kernel = _held_range("kernel", checks.symmetric("kernel", kernel))
-    kernel = (
-        kernel - kernel.min()
-    )  # D is independent of an offset, and of constants added to a row and its column
+    # D is independent of an offset, and of constants added to a row and its column
+    kernel = kernel - kernel.min()
     mean = kernel.mean(0)
     kernel = kernel - mean[:, None] - mean + mean.mean()
     kernel = (kernel + kernel.T) / 2

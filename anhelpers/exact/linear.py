@@ -19,9 +19,8 @@ from ..errors import AnhelpersError
 from .divergence import Divergence, _Polyhedron
 from .problem import SLACK, SUMMED, Problem
 
-_SMALL = (
-    20_000  # entries up to which matrices are dense: sparse ones take longer to build than to solve
-)
+# entries up to which matrices are dense: sparse ones take longer to build than to solve
+_SMALL = 20_000
 
 _Vertex = tuple[float, float, np.ndarray]
 """D, cost, and (X, Y) mass P(x) Q(y|x)."""

@@ -162,9 +162,7 @@ class RaterCritics:
 
     def __repr__(self) -> str:
         k, s = self.mean.shape
-        sizes = (
-            f"{k} critics, {s} systems, {self.n_segments} segments in {self.n_clusters} clusters"
-        )
+        sizes = f"{k} critics, {s} systems, {self.n_segments} segments, {self.n_clusters} clusters"
         return f"RaterCritics({sizes}; left out: {', '.join(self.left_out) or 'none'})"
 
     def of_the_human(self) -> pd.DataFrame:

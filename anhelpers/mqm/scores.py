@@ -97,10 +97,8 @@ class MqmScores:
     severity_error: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        sizes = (
-            f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
-        )
-        return f"MqmScores({sizes}; {self.signature})"
+        n, m, k = map(len, (self.systems, self.segments, self.raters))
+        return f"MqmScores({n} systems, {m} segments, {k} raters; {self.signature})"
 
     def matrix(self, which: str = "penalty") -> _Matrix:
         """Segments by systems, one of `KINDS`."""

@@ -84,9 +84,7 @@ def rater_notes(table: pd.DataFrame) -> list[str]:
         notes.append(few_clusters(*counts, int(crossed.n_raters.max())))
     if len(alone):
         which = "each system" if len(alone) == len(table) else ", ".join(alone.system)
-        notes.append(
-            f"One rater saw all translations of {which}; its interval is for this rater alone."
-        )
+        notes.append(f"One rater saw all outputs of {which}; its interval is for this rater alone.")
     return list(filter(None, notes))
 
 

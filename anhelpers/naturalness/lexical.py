@@ -48,9 +48,8 @@ def words(text: str) -> list[str]:
 @cache
 def _pattern() -> re.Pattern[str]:
     """A CJK letter, or a run of other letters, digits, marks and joiners with apostrophes inside."""
-    planes = chain(
-        range(0x300, 0x20000), range(0xE0000, 0xE01F0)
-    )  # `re` counts no marks as letters
+    # `re` counts no marks as letters
+    planes = chain(range(0x300, 0x20000), range(0xE0000, 0xE01F0))
     marks = "".join(chr(c) for c in planes if unicodedata.category(chr(c))[0] == "M")
     letter = f"[^\\W_{_CJK}]"
     inside = f"(?:{letter}|[{marks}{_JOINERS}])"

@@ -122,9 +122,7 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     wanted = [str(test.reference)] if references is None else list(references)
     wanted = list(test.refs) if wanted == ["all"] else wanted
     chosen = {name: test.refs[checks.one_of(name, test.refs, "reference")] for name in wanted}
-    notes = [
-        f"{system}: left out, a copy of reference {ref}." for system, ref in test.copies.items()
-    ]
+    notes = [f"{system}: left out, a copy of {ref}." for system, ref in test.copies.items()]
     test = test.without(test.copies)
     others = {
         name: texts
@@ -151,9 +149,7 @@ def without_sparse(test: TestSet, max_blank_share: float) -> TestSet:
     """
     most = max_blank_share * len(test)
     sparse = [system for system, blank in test.blanks.items() if blank > most]
-    notes = (
-        f"{s}: left out, more than {max_blank_share:.1%} of outputs are blank." for s in sparse
-    )
+    notes = (f"{s}: left out, over {max_blank_share:.1%} of outputs are blank." for s in sparse)
     return replace(test.without(sparse), notes=(*test.notes, *notes))
 
 

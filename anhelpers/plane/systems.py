@@ -237,9 +237,7 @@ def _whole(
     said = _with_text(test)
     speaks = said.any(0)
     both = _complete(said) & (True if among is None else among)
-    rows = np.flatnonzero(
-        checks.some(both, f"{metric.name}: no segment has text from every system.")
-    )
+    rows = np.flatnonzero(checks.some(both, f"{metric.name}: no segment has all systems' texts."))
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
     corpus: Any = metric.score_corpus  # checked by the caller
     scores = [

@@ -169,9 +169,7 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         return _static_page(
             drawn(plot_moves(frame, size=(wide, high))),
             _plain_table(points, list(shown), rows, "right"),
-            _plain_table(
-                "What an error costs, in MQM points.", ["error", "weight"], costs, "right"
-            ),
+            _plain_table("Cost of an error, in MQM points.", ["error", "weight"], costs, "right"),
             _plain_table("What each category counts for.", ["category", "counts for"], sides),
             title=self.data["title"],
         )
