@@ -246,8 +246,15 @@ def test_without_its_model_score_gives_chrf_and_plane_says_what_to_install(
         assert "pip install" in capsys.readouterr().err
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """A plane is written without its picture."""
+    monkeypatch.setattr("anhelpers.charts.offline.save", lambda *args, **options: None)
+    monkeypatch.setattr("anhelpers.charts.offline.interactive", lambda chart: "")
+
+
 @pytest.mark.parametrize("data", ["teaching", "teaching/de-en"])
-def test_the_default_axis_is_native_from_the_kept_scores(tmp_path, monkeypatch, data):
+def test_the_default_axis_is_native_from_the_kept_scores(tmp_path, monkeypatch, undrawn, data):
     monkeypatch.setattr(_Packaged, "files", lambda self: [])
     native._model.cache_clear()
     out = tmp_path / "out"
@@ -257,7 +264,7 @@ def test_the_default_axis_is_native_from_the_kept_scores(tmp_path, monkeypatch, 
     assert cli.main(["curve", data, "-o", str(out / "v.csv"), "--html", str(out / "v.html")]) == 0
 
 
-def test_a_plane_of_files_and_of_one_domain(files):
+def test_a_plane_of_files_and_of_one_domain(files, undrawn):
     texts = ["-s", "src.en", "-r", "ref.de", "-t", "A.de", "B.de"]
     more = ["--naturalness", "compression", "-o", "out"]
     assert cli.main(["plane", *texts, *more]) == 0

@@ -8,6 +8,7 @@ import pytest
 
 from anhelpers.cli import main
 from anhelpers.data.io import write_atomic
+from anhelpers.naturalness import lm
 from anhelpers.scoring.cache import STORE
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -16,6 +17,7 @@ STOPPED = """
 import os, signal, sys
 import anhelpers.naturalness.lm as lm
 from anhelpers.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
 lm._CHUNK = 4
 calls, score = [], lm._computed
 def counted(*given):
@@ -25,16 +27,6 @@ def counted(*given):
     return score(*given)
 lm._computed = counted
 sys.exit(main(sys.argv[1:]))
-"""
-COUNTED = """
-import sys
-import anhelpers.naturalness.lm as lm
-from anhelpers.cli import main
-n, score = [], lm._computed
-lm._computed = lambda *given: n.append(len(given[-1])) or score(*given)
-status = main(sys.argv[1:])
-print("scored", sum(n))
-sys.exit(status)
 """
 
 
@@ -62,18 +54,17 @@ def test_score_keeps_what_it_has_scored_and_resumes(tiny_lm, tmp_path, monkeypat
     command += ["-s", str(text), "--segments", "-o"]
     kept, out = tmp_path / "scores.sqlite", tmp_path / "out.csv"
 
-    def run(code):
-        line = [sys.executable, "-c", code, *command, str(out)]
-        return subprocess.run(
-            line, capture_output=True, text=True, env=os.environ | {STORE: str(kept)}
-        )
-
-    stopped = run(STOPPED)
+    line = [sys.executable, "-c", STOPPED, *command, str(out)]
+    there = os.environ | {STORE: str(kept)}
+    stopped = subprocess.run(line, capture_output=True, text=True, env=there)
     assert stopped.returncode == 130, stopped.stderr
     assert str(kept) in stopped.stderr
     assert not out.exists()
-    resumed = run(COUNTED)
-    assert (resumed.returncode, resumed.stdout.split()[-1]) == (0, "12"), resumed.stderr
+    scored, compute = [], lm._computed
+    monkeypatch.setattr(lm, "_computed", lambda *given: scored.extend(given[-1]) or compute(*given))
+    monkeypatch.setenv(STORE, str(kept))
+    assert main([*command, str(out)]) == 0
+    assert len(scored) == 12
     monkeypatch.setenv(STORE, "off")
     assert main([*command, str(tmp_path / "whole.csv")]) == 0
     whole = (tmp_path / "whole.csv").read_text("utf-8").splitlines()

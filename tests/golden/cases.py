@@ -259,3 +259,9 @@ def executed(path: Path, whole: bool = False) -> dict[str, list]:
                 sets.setdefault(f"{here}.widget", set()).update(long)
     kept = sorted if whole else _spread
     return {k: column(v) for k, v in found.items()} | {k: kept(v) for k, v in sets.items() if v}
+
+
+def is_self_contained(page):
+    """Nothing is loaded, and no picture is lost: of a MaxRowsError Altair leaves a trace."""
+    loaded = r"""<(script|link|img|iframe)[^>]+(src|href)=["']?(https?:)?//"""
+    return not re.search(f"MaxRowsError|{loaded}", page)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .cases import CASES, NEURAL, REAL, executed
+from .cases import CASES, NEURAL, REAL, executed, is_self_contained
 
 HERE = Path(__file__).parent
 EXECUTED = Path(os.environ.get("ANHELPERS_EXECUTED", HERE.parents[1] / "build"))
@@ -87,6 +87,7 @@ def test_numbers_of_an_executed_notebook_are_those_that_were_recorded(name):
     path = EXECUTED / f"{name}.ipynb"
     if not path.exists():
         pytest.skip(f"{path.name} was not executed; run: make run")
+    assert is_self_contained(path.with_suffix(".html").read_text("utf-8"))
     then, now = BOOKS[name], executed(path, whole=True)
     lost = []
     for key in then:

@@ -10,7 +10,7 @@ pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.
 
 from anhelpers.naturalness.lm import lm_tokens, score_texts  # noqa: E402
 from anhelpers.translation import score_pairs  # noqa: E402
-from anhelpers.xmi.toy import PAIRS, model_gap, toy_pair  # noqa: E402
+from anhelpers.xmi.toy import model_gap, toy_pair  # noqa: E402
 from anhelpers.xmi.trainings import train_pair  # noqa: E402
 
 pytestmark = pytest.mark.neural
@@ -27,9 +27,9 @@ def scores(mt, lm, srcs, trgs):
 
 @pytest.fixture(scope="module")
 def trained():
-    """Each pair, models trained as in the notebook xmi_2_definition, and the gap on 2,000 other sentences."""
+    """Two pairs, models trained as in the notebook xmi_2_definition, and the gap on 2,000 other sentences."""
     out = {}
-    for name in PAIRS:
+    for name in ("noisy", "unrelated"):
         pair = toy_pair(name)
         models = train_pair(pair, rng=rng())
         srcs, trgs = pair.sample(2000, rng(14))
@@ -55,7 +55,7 @@ def gendered():
     return pair, *train_pair(pair, rng=rng(), steps=200)
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", ["noisy", "unrelated"])
 def test_xmi_is_within_its_interval_of_the_mutual_information(trained, name):
     pair, _, found = trained[name]
     for excess in (found.lm_kl, found.mt_kl):
