@@ -3,13 +3,16 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from .data.fetch import cache_folder
 from .errors import DataError, MissingExtra, need
@@ -148,18 +151,19 @@ def _join(model: _Packaged, whole: Path) -> None:
 def _convert(file: Path, folder: Path, step: Any) -> None:
     """Write the folder of a GGUF file: config.json, model.safetensors, tokenizer.json."""
     needed = ("gguf", "torch", "transformers", "safetensors.torch", "tokenizers")
-    _, torch, transformers, safetensors, tokenizers = (
+    gguf, torch, transformers, safetensors, tokenizers = (
         need(n, "converting a model") for n in needed
     )
     read = need(
         "transformers.modeling_gguf_pytorch_utils", "converting a model"
     ).load_gguf_checkpoint
-    facts = read(file)
-    step(1, "weights")
-    config = transformers.AutoConfig.for_model(**facts["config"])
-    with torch.device("meta"):
-        network = transformers.AutoModelForCausalLM.from_config(config)
-    weights = read(file, return_tensors=True, model_to_load=network)["tensors"]
+    with _read_once(gguf):
+        facts = read(file)
+        step(1, "weights")
+        config = transformers.AutoConfig.for_model(**facts["config"])
+        with torch.device("meta"):
+            network = transformers.AutoModelForCausalLM.from_config(config)
+        weights = read(file, return_tensors=True, model_to_load=network)["tensors"]
     step(1, "tokenizer")
     config.architectures = [type(network).__name__]
     config.save_pretrained(folder)
@@ -184,6 +188,22 @@ def _convert(file: Path, folder: Path, step: Any) -> None:
         tokenizer_object=made, model_max_length=config.max_position_embeddings, **special
     ).save_pretrained(folder)
     step(1)
+
+
+@contextmanager
+def _read_once(gguf: Any) -> Iterator[None]:
+    """Let transformers parse a file once, from a plain array: slices of a memory map take several times as long."""
+    theirs = gguf.GGUFReader
+
+    class Quick(gguf.GGUFReader):
+        def __setattr__(self, name: str, value: Any) -> None:
+            super().__setattr__(name, np.asarray(value) if name == "data" else value)
+
+    gguf.GGUFReader = cache(Quick)
+    try:
+        yield
+    finally:
+        gguf.GGUFReader = theirs
 
 
 def _sentencepiece(pieces: Sequence[str], types: Sequence[int]) -> Any:

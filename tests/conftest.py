@@ -29,13 +29,20 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist's; its own groups are lost with pytest 9.2
 def pytest_xdist_make_scheduler(config, log):
-    """With several processes, tests of a file go to one of them, for their fixtures; notebooks go one by one."""
+    """With several processes, tests of a file go to one of them, for their fixtures; notebooks go one by one.
+
+    Files of few tests, which take long, are first, so that no process waits for another one at the end.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
-            return nodeid if file.endswith("test_notebooks.py") and "wmt24" not in nodeid else file
+            return nodeid if file.endswith("test_notebooks.py") else file
+
+        def _assign_work_unit(self, node):
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+            super()._assign_work_unit(node)
 
     return ByFile(config, log)
 
