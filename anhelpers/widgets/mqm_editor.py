@@ -52,7 +52,6 @@ def mqm_editor(
     kinds: Mapping[str, str] | None = None,
     shared: bool = True,
     title: str = "",
-    size: tuple[int, int] = (500, 470),
 ) -> _MqmEditor:
     """Make an editable scheme and weights beside the systems on the plane, which move at once.
 
@@ -81,7 +80,7 @@ def mqm_editor(
         "widths": [width(str(s), False) for s in ratings.systems],
         "rows": [list(row) for row in weights.rows],
     }
-    chart = plot_moves(_plane(data, data["start"]), size=size, movable=True)
+    chart = plot_moves(_plane(data, data["start"]), movable=True)
     start = {name: dict(values) for name, values in data["start"].items()}
     return _MqmEditor.of(chart, data=data | drawn(chart), **start)
 
