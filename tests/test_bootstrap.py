@@ -185,20 +185,7 @@ def test_an_end_from_few_documents_is_once_to_twice_as_far_as_students():
 
 def test_a_score_of_sums_has_the_error_that_leaving_out_documents_gives():
     """chrF of a corpus of 30 documents: the linear error and the jackknife's agree."""
-    words = [
-        "der",
-        "die",
-        "das",
-        "ein",
-        "Haus",
-        "Hund",
-        "Katze",
-        "sieht",
-        "hört",
-        "alt",
-        "neu",
-        "rot",
-    ]
+    words = ["der", "die", "das", "ein", "Haus", "Hund", "Katze", "sieht", "hört", "alt", "neu"]
     rng = np.random.default_rng(1)
     refs = [" ".join(rng.choice(words, 9)) for _ in range(90)]
     hyps = [

@@ -15,19 +15,8 @@ def call(tmp_path, monkeypatch):
 
     def run(model, *more, sources="The dog barks.\nYes.\n"):
         (tmp_path / "src").write_text(sources, "utf-8")
-        given = [
-            "--model",
-            str(model),
-            "-s",
-            "src",
-            "-o",
-            "c.jsonl",
-            "-n",
-            "6",
-            "--max-tokens",
-            "9",
-        ]
-        return cli.main(["generate", *given, *more])
+        given = ["--model", str(model), "-s", "src", "-o", "c.jsonl", "-n", "6"]
+        return cli.main(["generate", *given, "--max-tokens", "9", *more])
 
     return run
 

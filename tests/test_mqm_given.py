@@ -142,15 +142,8 @@ def test_wmt24_dialects_are_read_as_tables_and_as_csv_with_json(file):
 
 
 def test_the_command_draws_human_axes_without_a_curve(tmp_path, capsys):
-    said = [
-        "plane",
-        "--data",
-        "teaching",
-        "-m",
-        "mqm-accuracy:teaching",
-        "--naturalness",
-        "mqm-fluency:teaching",
-    ]
+    axes = ["-m", "mqm-accuracy:teaching", "--naturalness", "mqm-fluency:teaching"]
+    said = ["plane", "--data", "teaching", *axes]
     assert main([*said, "-o", str(tmp_path / "out")]) == 0
     out, err = capsys.readouterr()
     assert "No oracle curve" in err

@@ -90,7 +90,7 @@ def test_functions_exist_and_doctests_are_there(one):
         assert ">>>" in inspect.getdoc(objects[name]), f"{name} has no doctest"
 
 
-@pytest.mark.parametrize("module", v.MODULES)
+@pytest.mark.parametrize("module", v.MODULES.split())
 def test_every_public_function_is_a_quantity_or_said_to_be_none(module):
     rows = {path for one in v.quantities() for path in one.functions.split()}
     here = importlib.import_module(f"anhelpers.{module}")

@@ -38,18 +38,9 @@ def installed(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("elsewhere")
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-    ]
-    subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    alone = ["--no-deps", "--no-index", str(wheel)]
+    subprocess.run([*pip, *alone], check=True, capture_output=True)
     site = next((folder / "venv").glob("lib/python*/site-packages"))
     # their .pth files, as ours, are not read
     (site / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")

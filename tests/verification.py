@@ -82,32 +82,11 @@ concavity, and that XMI is higher, on average, out of English."""
 NETWORK = "impossible for a trained network"
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
-MODULES = [
-    "stats",
-    "bootstrap",
-    "frontier",
-    "fan",
-    "mqm",
-    "exact",
-    "classroom",
-    "plane",
-    "divergences.pmf",
-    "divergences.samples",
-    "divergences.mmd",
-    "divergences.critics",
-    "divergences.processes",
-    "accuracy.chrf",
-    "accuracy.bleu",
-    "accuracy.surface",
-    "accuracy.comet",
-    "accuracy.metricx",
-    "xmi.measure",
-    "xmi.models",
-    "xmi.toy",
-    "xmi.features",
-    "xmi.published",
-    "xmi.trainings",
-]
+MODULES = """
+stats bootstrap frontier fan mqm exact classroom plane divergences.pmf divergences.samples divergences.mmd
+divergences.critics divergences.processes accuracy.chrf accuracy.bleu accuracy.surface accuracy.comet accuracy.metricx
+xmi.measure xmi.models xmi.toy xmi.features xmi.published xmi.trainings
+"""
 """Every public function of these modules is in a row, or below: it only reads, names, sorts or packs."""
 NOT_QUANTITIES = {
     "bootstrap": "clusters_of few_clusters note_few_draws",

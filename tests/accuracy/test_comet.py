@@ -17,22 +17,10 @@ from anhelpers.scoring import system_rows
 ROUNDING = 1e-6
 """float32 in batches of other shapes, on scores up to 1: comet's own batches of 1 and of 16 differ by 5e-7."""
 
-WORDS = [
-    "Das Haus",
-    "ist alt",
-    "bellt",
-    "nicht,",
-    "The dog",
-    "old",
-    "ja",
-    " ",
-    "</s>",
-    "漢字",
-    "ß",
-    "😀",
-    "\t",
-    "xyz" * 9,
-]
+WORDS = (
+    "Das Haus|ist alt|bellt|nicht,|The dog|old|ja| |</s>|漢字|ß|😀|\t|xyzxyzxyzxyzxyzxyzxyzxyzxyz"
+)
+WORDS = WORDS.split("|")
 TEXT = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
 CLASSES = [
     ("regression_metric", {}, True),
@@ -154,19 +142,9 @@ def test_the_signature_says_all_that_decides_a_score(tiny_comet):
     head, *parts = metric.signature.split("|")
     values = dict(part.split(":", 1) for part in parts)
     assert head == "comet"
-    assert list(values) == [
-        "model",
-        "rev",
-        "class",
-        "reads",
-        "enc",
-        "dtype",
-        "max",
-        "version",
-        "transformers",
-        "nrefs",
-        "refs",
-    ]
+    assert " ".join(values) == (
+        "model rev class reads enc dtype max version transformers nrefs refs"
+    )
     assert (values["class"], values["reads"], values["dtype"]) == (
         "unified_metric",
         "src+hyp+ref",

@@ -9,18 +9,10 @@ from scipy.optimize import minimize
 from anhelpers import exact
 from anhelpers.divergences import pmf
 from anhelpers.errors import AnhelpersError, DataError
+from tests.exact.worlds import world
 
 pytest.importorskip("cvxpy", reason="pip install -c constraints.txt -e '.[theory]'")
 SMOOTH = ["kl", "js", "chi2", exact.renyi_ball(0.5), exact.renyi_ball(0.2)]
-
-
-def world(seed, n_x=3, n_y=4, sources=False):
-    rng = np.random.default_rng(seed)
-    joint = rng.dirichlet(np.full(n_x * n_y, 0.7)).reshape(n_x, n_y)
-    shape = (n_x, n_y, n_y) if sources else (n_y, n_y)
-    distortion = rng.random(shape)
-    distortion[..., np.arange(n_y), np.arange(n_y)] = 0
-    return exact.Problem(joint, distortion, rng.dirichlet(np.full(n_y, 0.7)))
 
 
 @pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="foreign", of="scipy SLSQP")

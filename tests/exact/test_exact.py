@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from anhelpers import exact
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.exact.solve import _Theorem31
+from tests.exact.worlds import world
 
 CONES = importlib.util.find_spec("cvxpy") is not None
 
@@ -20,15 +21,6 @@ LEHRERIN = exact.Problem(
     [[0, 0, 1], [1, 0, 1]],
     [0.9, 0.1, 0.0],
 )
-
-
-def world(seed, n_x=3, n_y=4, sources=False):
-    rng = np.random.default_rng(seed)
-    joint = rng.dirichlet(np.full(n_x * n_y, 0.7)).reshape(n_x, n_y)
-    shape = (n_x, n_y, n_y) if sources else (n_y, n_y)
-    distortion = rng.random(shape)
-    distortion[..., np.arange(n_y), np.arange(n_y)] = 0
-    return exact.Problem(joint, distortion, rng.dirichlet(np.full(n_y, 0.7)))
 
 
 def every_linear(problem, rng):

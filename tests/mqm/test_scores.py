@@ -339,17 +339,8 @@ def test_the_command(tmp_path, capsys, read):
     assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv"))]) == 0
     assert capsys.readouterr().out == out  # the seed is fixed
     target = tmp_path / "domains.csv"
-    argv = [
-        "mqm",
-        str(bundled("teaching/en-de/mqm.tsv")),
-        "--by",
-        "domain",
-        "--scheme",
-        "wmt",
-        "-o",
-        str(target),
-    ]
-    assert main(argv) == 0
+    argv = ["mqm", str(bundled("teaching/en-de/mqm.tsv")), "--by", "domain", "--scheme", "wmt"]
+    assert main([*argv, "-o", str(target)]) == 0
     rows = csv.DictReader(target.read_text().splitlines())
     assert {row["domain"] for row in rows} == {"news", "literary", "social", "speech"}
     odd = read("A d 1 r Odd|Minor", name="odd.tsv").paths[0]
@@ -358,22 +349,10 @@ def test_the_command(tmp_path, capsys, read):
 
 
 # README of google/wmt-mqm-human-evaluation, TED talks en-de; eTranslation is printed 1.96, computed 1.97
-PUBLISHED = {
-    "ref": 0.91,
-    "Facebook-AI": 1.06,
-    "Online-W": 1.12,
-    "VolcTrans-AT": 1.24,
-    "metricsystem3": 1.44,
-    "VolcTrans-GLAT": 1.49,
-    "HuaweiTSC": 1.50,
-    "metricsystem1": 1.63,
-    "metricsystem2": 1.69,
-    "metricsystem5": 1.72,
-    "UEdin": 1.77,
-    "metricsystem4": 1.78,
-    "eTranslation": 1.97,
-    "Nemo": 2.14,
-}
+PUBLISHED = """
+ref 0.91, Facebook-AI 1.06, Online-W 1.12, VolcTrans-AT 1.24, metricsystem3 1.44, VolcTrans-GLAT 1.49, HuaweiTSC 1.50,
+metricsystem1 1.63, metricsystem2 1.69, metricsystem5 1.72, UEdin 1.77, metricsystem4 1.78, eTranslation 1.97, Nemo 2.14
+"""
 
 
 @pytest.mark.verifies(
@@ -387,7 +366,8 @@ PUBLISHED = {
 def test_the_published_scores_of_ted_are_met():
     folder = Path(SHARED, "mqm")
     scores = score_ratings(read_ratings(folder / "mqm_ted_ende.tsv"))
-    assert {row.system: round(row.penalty, 2) for row in scores.by().itertuples()} == PUBLISHED
+    found = {f"{row.system} {row.penalty:.2f}" for row in scores.by().itertuples()}
+    assert found == {*re.split(r",\s", PUBLISHED.strip())}
     published = {}
     for line in (folder / "mqm_ted_ende.avg_seg_scores.tsv").read_text().splitlines()[1:]:
         system, score, segment = line.split()
