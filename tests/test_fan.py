@@ -61,7 +61,7 @@ def between(beta):
 
 @pytest.mark.verifies("Expected oracle curve for K candidates", by="property")
 @given(anything)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_each_vertex_is_the_mean_over_all_subsets(problem):
     ks = np.arange(1, 7)
     fan = expected_curves(*problem, ks, cap=True)
@@ -85,7 +85,7 @@ def test_each_vertex_is_the_mean_over_all_subsets(problem):
 
 @pytest.mark.verifies("Expected oracle curve for K candidates", by="property")
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_with_all_candidates_it_is_the_oracle_curve(problem):
     most = int(np.bincount(problem[0]).max())
     fan, curve = expected_curves(*problem, [most], cap=True), oracle_curve(*problem)
@@ -99,7 +99,7 @@ def test_with_all_candidates_it_is_the_oracle_curve(problem):
 
 
 @given(anything)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_one_candidate_is_the_mean_and_more_are_better_concave_and_falling(problem):
     segment, accuracy, naturalness = problem
     ks = np.arange(1, 7)
@@ -125,7 +125,7 @@ def test_one_candidate_is_the_mean_and_more_are_better_concave_and_falling(probl
 
 
 @given(problems(small | finite), st.lists(st.integers(1, 3), min_size=24, max_size=24))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_counts_are_repeated_candidates(problem, counts):
     counts = np.array(counts[: len(problem[0])])
     repeated = [np.repeat(v, counts) for v in problem]
@@ -139,7 +139,7 @@ def test_counts_are_repeated_candidates(problem, counts):
 
 
 @given(problems(tenths, most=9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_three_lines_through_one_point_leave_no_vertex_behind(problem):
     """Equal slopes of decimal fractions differ in the last bit, and between them ranks would be counted twice."""
     fan = expected_curves(*problem, [1, 2, 3, 9], cap=True)

@@ -34,7 +34,7 @@ def best(segment, accuracy, naturalness, beta):
 
 @pytest.mark.verifies("Selection at β", by="property")
 @given(problems(finite) | problems(small), st.floats(0, 1e5))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 def test_select_is_the_argmax_at_any_beta(problem, beta):
     segment, accuracy, naturalness = problem
     curve = oracle_curve(*problem)
@@ -69,7 +69,7 @@ def exact_hull(points):
 
 @pytest.mark.verifies("Oracle curve", "Share of candidates off the hull", by="property")
 @given(problems(small))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100)
 def test_on_integers_the_chain_is_the_exact_rational_hull(problem):
     segment, accuracy, naturalness = problem
     curve = oracle_curve(*problem)
@@ -83,7 +83,7 @@ def test_on_integers_the_chain_is_the_exact_rational_hull(problem):
 
 @pytest.mark.verifies("Selection at β", by="property")
 @given(problems(small))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_ends_take_the_best_of_the_ties(problem):
     segment, accuracy, naturalness = problem
     curve = oracle_curve(*problem)
@@ -98,7 +98,7 @@ def test_ends_take_the_best_of_the_ties(problem):
 
 @pytest.mark.verifies("Oracle curve", by="property")
 @given(problems(finite))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_the_curve_is_concave_non_increasing_and_above_every_selection(problem):
     segment, accuracy, naturalness = problem
     curve = oracle_curve(*problem)
@@ -145,7 +145,7 @@ def test_the_certificate_bounds_the_best_selection():
 
 @pytest.mark.verifies("Oracle curve", by="property")
 @given(problems(finite) | problems(small))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_a_judge_sees_the_mean_of_the_chosen(problem):
     curve, values = oracle_curve(*problem), np.sin(np.arange(len(problem[0])))
     judged = curve.judge(values)
@@ -168,7 +168,7 @@ def test_a_judge_sees_the_mean_of_the_chosen(problem):
 
 @pytest.mark.verifies("Most accuracy of mixtures", by="property")
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=6), st.integers(-5, 5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_no_mixture_of_two_points_is_above_mixtures_at(points, at):
     points = np.array(points).T
     most = mixtures_at([points, points + 1], [at, at + 1])
@@ -201,7 +201,7 @@ def test_scores_in_a_column_and_bad_candidates_in_any_order_are_named():
 
 @pytest.mark.verifies("Pareto set", by="property")
 @given(problems(small))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100)
 def test_pareto_mask_is_its_definition(problem):
     segment, accuracy, naturalness = problem
     mask = pareto_mask(*problem)

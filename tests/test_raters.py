@@ -241,7 +241,7 @@ def test_the_paper_and_exact_arithmetic(matrix, level, printed, exact):
 
 
 @pytest.mark.verifies("Krippendorff's α", by="foreign", of="krippendorff 0.8")
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["nominal", "ordinal", "interval"]))
 def test_the_library_gives_the_same(seed, level):
     library = pytest.importorskip("krippendorff")
@@ -286,7 +286,7 @@ cell = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
 
 
 @pytest.mark.verifies("Krippendorff's α", by="property")
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
     st.sampled_from(["nominal", "ordinal", "interval"]),
@@ -312,7 +312,7 @@ RELABELLED = {  # what a level of measurement does not see
 
 
 @pytest.mark.verifies("Krippendorff's α", by="property")
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
     st.sampled_from(["nominal", "ordinal", "interval"]),
@@ -372,7 +372,7 @@ def test_pair_by_pair():
 
 
 @pytest.mark.verifies("α of two raters", by="property")
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
 def test_pairs_are_the_agreement_of_two(matrix):
     table = of(matrix).pairwise_alpha("accuracy")
@@ -483,7 +483,7 @@ def test_a_plane_of_nothing_or_of_others_is_refused(row, systems):
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="foreign", of="pandas")
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     st.lists(
         st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(1, 5)),

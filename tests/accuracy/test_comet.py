@@ -58,7 +58,7 @@ def test_scores_are_comets(tiny_comet, kind, own, reference):
         st.lists(st.tuples(*[TEXT] * len(comet.reads)), min_size=1, max_size=9),
         st.sampled_from([1, 2, 16]),
     )
-    @settings(max_examples=4, deadline=None)
+    @settings(max_examples=4)
     def check(rows, batch_size):
         ours = _comet_scores(comet, rows)[:, 0]
         np.testing.assert_allclose(

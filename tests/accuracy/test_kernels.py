@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers._lazy import compiled, cores
@@ -44,7 +44,6 @@ def by_counting(hyp, refs, order):
     st.integers(1, 2),
     st.integers(1, 6),
 )
-@settings(max_examples=40, deadline=None)  # the first call compiles
 def test_matches_equal_counting(segments, n_refs, order):
     skipped = np.array([3], dtype=np.uint32)
     hyps = [hyp for group, _ in segments for hyp in group]
@@ -65,7 +64,6 @@ def test_matches_equal_counting(segments, n_refs, order):
 
 
 @given(SYMBOLS, st.lists(SYMBOLS, min_size=1, max_size=3), st.integers(1, 6))
-@settings(deadline=None)
 def test_sorting_equals_counting(hyp, refs, order):
     texts = [np.array(text, dtype=np.uint32) for text in (hyp, *refs)]
     assert chrf._matches_by_sorting(texts, order) == by_counting(hyp, refs, order)
@@ -110,7 +108,6 @@ def _words(texts, split):
 
 
 @given(st.lists(st.one_of(st.text(), st.text(alphabet="ab ,.1-/&;<\u3000\x1c")), max_size=9))
-@settings(max_examples=25, deadline=None)
 def test_words_are_equal_exactly_if_their_numbers_are(texts):
     for split, tokenise in (
         (bleu._split_nothing, str.split),

@@ -151,7 +151,7 @@ def test_scores_are_the_definitions(tiny, variant, tied):
         st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=6),
         st.sampled_from([1, 50, None]),
     )
-    @settings(max_examples=5, deadline=None)
+    @settings(max_examples=5)
     def check(rows, budget):
         ours = _metricx_scores(metricx, [read(variant, row) for row in rows], budget)[:, 0]
         theirs = [defined(tiny(tied), variant, *row) for row in rows]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import METRICS, surface_metric
@@ -39,7 +39,6 @@ def tasks(draw):
 @pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="foreign", of="sacreBLEU, bit for bit")
 @pytest.mark.parametrize("name", METRICS)
 @given(task=tasks())
-@settings(max_examples=60, deadline=None)
 def test_segment_scores_are_sacrebleus(name, task):
     hyps, refs, segment = task
     ours = surface_metric(name, "de", len(refs)).score_segments(
@@ -56,7 +55,6 @@ def test_segment_scores_are_sacrebleus(name, task):
 @pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="foreign", of="sacreBLEU, bit for bit")
 @pytest.mark.parametrize("name", METRICS)
 @given(task=tasks())
-@settings(max_examples=40, deadline=None)
 def test_corpus_scores_are_sacrebleus(name, task):
     hyps, refs, _ = task
     n = min(len(hyps), len(refs[0]))
@@ -263,7 +261,6 @@ def test_scores_by_hand(name, hyp, ref, segment, corpus):
 @pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="property")
 @pytest.mark.parametrize("name", METRICS)
 @given(st.lists(st.tuples(ODD_TEXT, ODD_TEXT), min_size=1, max_size=5), st.randoms())
-@settings(max_examples=60, deadline=None)
 def test_bounds_copies_and_the_order_of_segments(name, pairs, random):
     """A score is in its range; a copy of the reference is best; the corpus score does not know the order."""
     metric = surface_metric(name, "de")

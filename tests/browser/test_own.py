@@ -98,7 +98,7 @@ ODD = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(ODD, st.lists(ODD, min_size=1, max_size=3)), min_size=1, max_size=25))
 def test_and_on_texts_that_nobody_writes(judges, pairs):
     texts, refs = map(list, zip(*pairs, strict=True))

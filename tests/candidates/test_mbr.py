@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import surface_metric
@@ -36,7 +36,6 @@ def by_definition(score, texts):
 
 @pytest.mark.verifies("Minimum Bayes risk utility", by="foreign", of="sacreBLEU")
 @given(sets)
-@settings(max_examples=25, deadline=None)
 def test_it_is_the_mean_over_the_other_candidates(texts):
     for name, oracle, sign in (("chrf", sacrebleu.CHRF(), 1), ("ter", sacrebleu.TER(), -1)):
         wanted = np.array(by_definition(oracle.sentence_score, texts)) * sign

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.charts.correlation import LEVELS, _decided, plot_decisions
@@ -42,7 +42,6 @@ def test_by_hand(by_hand):
     assert _decided(table_of(0.02, 0.021, 0.9), 0.05).level.tolist() == [2, 2, 3]
 
 
-@settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.floats(0.001, 0.2))
 def test_levels_are_nested_rules_and_never_grow_with_alpha(p, alpha):
     found, more = _decided(table_of(*p), alpha), _decided(table_of(*p), min(0.99, 1.5 * alpha))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.charts import labels
@@ -119,7 +119,6 @@ def apart(boxes):
     )
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(INSIDE, min_size=1, max_size=14), st.integers(1, 16), st.booleans())
 def test_labels_are_inside_and_cover_no_label_and_no_other_point(at, length, bold):
     points, names = np.array(at), ["n" * length] * len(at)

@@ -138,7 +138,7 @@ def test_a_direction_without_a_number_is_named(table):
     assert ">Not drawn, for a number is missing: fi-en.<" in _to_svg(chart)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=6))
 def test_pieces_are_as_long_as_their_numbers(pairs):
     h_lm, h_mt = np.array(pairs).T

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.data import (
@@ -178,7 +178,6 @@ SETS = st.lists(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), min_siz
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])
-@settings(max_examples=25, deadline=None)
 @given(SETS, st.booleans(), st.data())
 def test_writing_and_reading_is_the_identity(tmp_path_factory, ending, sources, with_ids, data):
     rows = [(i, *candidate) for i, candidates in enumerate(sources) for candidate in candidates]

@@ -2,13 +2,12 @@ import os
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.data import TestSet, check, load
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 38), st.sampled_from([1, 2, 3]), st.booleans())
 def test_a_lost_or_added_line_is_found(where, lost, added):
     test = load("teaching")

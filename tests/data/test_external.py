@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.external import _joined, external_metric
@@ -113,7 +113,6 @@ def test_what_the_command_score_writes_is_read_back(tmp_path):
 
 
 @given(st.randoms(use_true_random=False), st.integers(1, 6))
-@settings(max_examples=25, deadline=None)
 def test_a_join_is_the_mean_over_raters_in_any_order_of_rows(random, raters):
     rows = [
         (s, i, r, random.uniform(0, 100)) for s in "AB" for i in range(3) for r in range(raters)

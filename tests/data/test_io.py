@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.data import io
@@ -118,7 +118,6 @@ CELLS = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs
 NUMBERS = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(CELLS, st.integers(-(2**52), 2**52), NUMBERS), min_size=1))
 def test_tables_that_pandas_wrote_are_read(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("table") / "a.csv"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.data import TestSet, mme_scores, read_mme_scores, write_mme, write_mme_scores
@@ -159,7 +159,6 @@ def read_otherwise(path):
         return [line.rstrip() for line in file]
 
 
-@settings(max_examples=25, deadline=None)
 @given(sets())
 def test_a_written_set_is_read_back_and_other_programs_see_its_lines(test):
     with tempfile.TemporaryDirectory() as place:
@@ -180,7 +179,6 @@ def test_a_written_set_is_read_back_and_other_programs_see_its_lines(test):
 SCORES = st.floats(allow_infinity=False) | st.just(math.nan)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     NAMES,
     st.lists(st.tuples(SCORES, SCORES, SCORES), min_size=2, max_size=2),

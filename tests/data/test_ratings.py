@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers import cli
@@ -207,7 +207,6 @@ cells = st.text(
 )
 
 
-@settings(max_examples=25)
 @given(st.lists(st.tuples(names, names, names, names, cells, cells), min_size=1, max_size=6))
 @pytest.mark.filterwarnings("ignore::anhelpers.errors.AnhelpersWarning")
 def test_what_is_written_is_read(tmp_path_factory, rows):

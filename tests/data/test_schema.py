@@ -3,7 +3,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.data import CandidateSet, TestSet
@@ -151,7 +151,6 @@ def test_candidates_are_taken_by_position_mask_tag_or_text():
             call()
 
 
-@settings(max_examples=25)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=8), st.integers(1, 3))
 def test_repeating_keeps_how_often_a_text_occurs(multiplicity, n_segments):
     n = len(multiplicity)
@@ -168,7 +167,6 @@ TEXT = st.text(max_size=3)
 SOURCES = st.lists(st.lists(TEXT, min_size=1, max_size=4), min_size=1, max_size=4)
 
 
-@settings(max_examples=25)
 @given(SOURCES, st.data())
 def test_the_id_depends_on_the_distinct_texts_of_each_source_alone(sources, data):
     def flat(given):

@@ -97,9 +97,7 @@ def test_a_text_scores_the_mean_of_its_passes(own, capsys):
 
 
 @pytest.mark.verifies("Rated accuracy, rated naturalness", by="property")
-@settings(
-    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.permutations(ROWS[0::2]), st.permutations(ROWS[1::2]))
 def test_the_order_of_the_rows_decides_nothing(own, first, second):
     path, other = own(), load_ratings(own([*first, *second]))

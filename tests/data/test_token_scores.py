@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.data.token_scores import _read_token_scores, read_score_pair
@@ -130,7 +130,6 @@ def test_errors_name_file_line_and_value(write, text, named):
 
 
 @given(st.text(alphabet='-1.5 \n\t{}[]":,logprbsPTH0ané', max_size=60))
-@settings(max_examples=25, deadline=None)
 def test_any_text_is_scores_or_an_error(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("any") / "x"
     path.write_text(text, "utf-8")

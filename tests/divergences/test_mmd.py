@@ -2,7 +2,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from scipy.spatial.distance import cdist, pdist
@@ -123,7 +123,6 @@ def test_two_and_two_points_by_hand():
 
 
 @pytest.mark.verifies("MMD² of two samples", by="property")
-@settings(deadline=None, max_examples=60)
 @given(
     st.sampled_from(KERNELS),
     st.integers(2, 23),
@@ -142,7 +141,6 @@ def test_float64_is_the_definition_in_tiles_of_any_size(kernel, n, m, d, block, 
     assert (estimate.n_q, estimate.n_r, estimate.bias) == (n, m, "unbiased")
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(2, 60),
     st.integers(2, 50),
@@ -211,7 +209,6 @@ def test_the_error_is_the_spread_of_new_samples_and_the_interval_holds_0_where_q
     assert all(e.high >= 0 for e in runs)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.floats(-1, 3), st.floats(1e-6, 0.5), st.floats(1e-6, 0.5), st.integers(4, 500))
 def test_the_interval_is_the_distances_from_which_the_estimate_is_not_far(value, linear, second, n):
     low, high = _pair_interval(value, linear, second, n)
@@ -225,7 +222,6 @@ def test_the_interval_is_the_distances_from_which_the_estimate_is_not_far(value,
     assert low <= value or value < 0
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 10**6))
 def test_sparse_rows_are_the_dense_ones(n, m, seed):
     rng = seeded(seed)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import ot
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cityblock, jensenshannon
@@ -30,7 +30,6 @@ from anhelpers.divergences.pmf import (
 from anhelpers.errors import DataError
 
 WEIGHTS = st.one_of(st.just(0.0), st.floats(1e-6, 1.0))
-FEW = settings(max_examples=60, deadline=None)
 
 
 @st.composite
@@ -230,7 +229,6 @@ def test_kl_keeps_its_digits_where_q_and_r_nearly_agree(step):
 
 
 @pytest.mark.verifies("Wasserstein-1", by="foreign", of="scipy")
-@FEW
 @given(pmfs(), st.data())
 def test_wasserstein_on_a_line_is_scipys_and_the_transport_programs(pair, data):
     q, r = pair
@@ -242,7 +240,6 @@ def test_wasserstein_on_a_line_is_scipys_and_the_transport_programs(pair, data):
 
 
 @pytest.mark.verifies("Wasserstein-1", by="foreign", of="POT")
-@FEW
 @given(pmfs(largest=9), st.integers(0, 10**6))
 def test_wasserstein_with_costs_is_pots_and_total_variation_with_the_discrete_metric(pair, seed):
     q, r = pair

@@ -3,7 +3,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -93,7 +93,6 @@ def test_bad_samples_of_categories_are_refused(name, x, error):
 
 
 @pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="foreign", of="scipy")
-@settings(deadline=None)
 @given(SCORES, SCORES)
 def test_wasserstein_is_scipys(x, y):
     assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(

@@ -258,7 +258,7 @@ GAUSS = np.exp(-((np.arange(4)[:, None] - np.arange(4)) ** 2) / 2)
 
 
 @pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="property")
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(
     st.integers(0, 1000),
     st.sampled_from(["kl", "js", "chi2", 0.5, "mmd2"]),

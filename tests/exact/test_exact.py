@@ -48,7 +48,7 @@ def test_two_sources_by_hand():
 
 
 @pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="property")
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.booleans())
 def test_the_parametric_curve_equals_a_grid_of_programs(seed, sources):
     problem, rng = world(seed, sources=sources), np.random.default_rng(seed)
@@ -65,7 +65,7 @@ def test_the_parametric_curve_equals_a_grid_of_programs(seed, sources):
 
 
 @pytest.mark.verifies("Theorem 3.1: A(N) falls and is concave", by="property")
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 10_000))
 def test_theorem_3_1_on_programs_that_know_nothing_of_each_other(seed):
     problem, rng = world(seed), np.random.default_rng(seed)
@@ -219,7 +219,7 @@ def measured_in(problem, unit, offset=0.0):
 
 
 @pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="property")
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(
     st.integers(0, 10_000),
     UNITS,

@@ -20,7 +20,6 @@ from anhelpers.frontier import oracle_curve, pareto_mask
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))
 bounded = settings(
     max_examples=EXAMPLES,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     database=None,
     phases=[Phase.explicit, Phase.generate],

@@ -114,7 +114,6 @@ def damaged(draw, content):
 @pytest.mark.parametrize("name", READERS)
 @settings(
     max_examples=EXAMPLES,
-    deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.cli import main
@@ -124,7 +124,6 @@ def _by_unit(scores) -> dict:
 
 
 @pytest.mark.verifies("MQM by rater, segment, document, system", by="property")
-@settings(max_examples=25)
 @given(rows=rows, random=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(read, rows, random):
     shuffled = rows.copy()
@@ -137,7 +136,6 @@ def test_the_order_of_rows_changes_nothing(read, rows, random):
 
 
 @pytest.mark.verifies("MQM weights", "MQM penalty, accuracy and fluency", by="property")
-@settings(max_examples=25)
 @given(rows=rows, more=rows)
 def test_scores_are_additive_and_a_duplicate_counts_again(read, rows, more):
     a, b, both = (_by_unit(score_ratings(read(*part))) for part in (rows, more, rows + more))
@@ -149,7 +147,6 @@ def test_scores_are_additive_and_a_duplicate_counts_again(read, rows, more):
 
 
 @pytest.mark.verifies("MQM penalty, accuracy and fluency", by="property")
-@settings(max_examples=25)
 @given(rows=rows)
 def test_the_penalty_is_accuracy_and_fluency_and_what_is_ignored(read, rows):
     penalty, accuracy, fluency = score_ratings(read(*rows)).values.T
@@ -411,7 +408,6 @@ def test_the_weights_are_those_of_the_published_table():
     by="foreign",
     of="pandas",
 )
-@settings(max_examples=25)
 @given(rows=rows)
 def test_every_level_is_pandas_of_the_rows(read, rows):
     """Weights of the published table by hand, summed per rater, then plain means: raters, segments."""

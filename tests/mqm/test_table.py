@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import rankdata
@@ -105,7 +105,6 @@ def test_one_rater_says_nothing_of_others():
     assert rater_notes(system_table(of(units[:1]), rng(), 200)) == []
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), raters=st.integers(2, 5), each=st.integers(1, 3))
 def test_other_raters_never_make_an_interval_narrower(seed, raters, each):
     g = np.random.default_rng(seed)
@@ -141,7 +140,6 @@ def test_a_rater_who_gives_three_times_the_points_is_found_out():
 
 
 @pytest.mark.verifies("Rater-adjusted MQM penalty", by="property")
-@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), by=st.floats(0.1, 10))
 def test_a_unit_scales_and_a_fair_design_keeps_its_order(seed, by):
     g = np.random.default_rng(seed)

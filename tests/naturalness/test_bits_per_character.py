@@ -3,7 +3,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.naturalness.compression import _bits_per_character, compressed_bits
@@ -20,7 +20,6 @@ def test_bits_per_character_by_hand():
 
 @pytest.mark.verifies("Compressed bits per character", by="property")
 @pytest.mark.verifies("Compressed bits per character", by="foreign", of="zlib")
-@settings(max_examples=25)
 @given(st.text(min_size=1, max_size=200).filter(lambda text: text.strip()))
 def test_bits_per_character_are_those_of_the_length(text):
     composed = unicodedata.normalize("NFC", text)

@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
@@ -46,7 +46,6 @@ def inverse(name, packed):
 @pytest.mark.verifies(
     "Compressed length", by="foreign", of="the decompressors of zlib, bz2, lzma, zstandard"
 )
-@settings(max_examples=25)
 @given(st.text(max_size=300), st.integers(1, 30))
 def test_every_stream_holds_the_whole_text_and_the_least_is_taken(text, times):
     data = (text * times).encode()

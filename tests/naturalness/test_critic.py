@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -107,7 +107,6 @@ TEXTS = st.text(st.sampled_from("ab Aß.,!?…„“–1äöü#é\u0301'-"), max
 
 
 @pytest.mark.verifies("Log-odds of the critic", by="property")
-@settings(max_examples=25)
 @given(TEXTS)
 def test_a_score_is_the_sum_over_known_n_grams(text):
     critic = load_critic("de")
@@ -142,7 +141,6 @@ SIGNS = st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=12)
 
 
 @pytest.mark.verifies("Lower bound of total variation", by="property")
-@settings(max_examples=25)
 @given(SIGNS, SIGNS)
 def test_the_bound_is_no_more_than_the_total_variation_of_the_samples(r, q):
     clusters = ([f"r{i}" for i in range(len(r))], [f"q{i}" for i in range(len(q))])
@@ -201,7 +199,6 @@ def test_topics_that_neighbours_share_leak_into_short_blocks():
 SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=9)
 
 
-@settings(max_examples=25)
 @given(SCORES, SCORES)
 @pytest.mark.verifies("AUC", by="property")
 def test_the_auc_counts_pairs(r, q):

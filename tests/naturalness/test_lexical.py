@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lexicalrichness import LexicalRichness
 from scipy import stats
@@ -42,7 +42,6 @@ def foreign(tokens):
     by="foreign",
     of="lexicalrichness",
 )
-@settings(max_examples=25)
 @given(TOKENS, st.integers(1, 20), st.sampled_from([0.5, 0.66, 0.72, 0.9]))
 def test_every_measure_agrees_with_lexicalrichness(tokens, window, threshold):
     theirs, repeated = foreign(tokens), len(set(tokens)) < len(tokens)
@@ -68,7 +67,6 @@ def test_every_measure_agrees_with_lexicalrichness(tokens, window, threshold):
     "Simpson's index",
     by="property",
 )
-@settings(max_examples=25)
 @given(TOKENS)
 def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
     types = len(set(tokens))
@@ -88,7 +86,6 @@ def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
 @pytest.mark.verifies(
     "Type-token ratio", "Shannon entropy of words", "Simpson's index", by="property"
 )
-@settings(max_examples=25)
 @given(TOKENS, st.integers(2, 4))
 def test_what_repetition_does(tokens, times):
     """Reading a text again: fewer types per token, the same distribution of words."""
@@ -174,7 +171,6 @@ def test_words(text, expected):
     assert words(text) == expected
 
 
-@settings(max_examples=25)
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_words_of_two_lines_are_those_of_each(one, other):
     assert words(f"{one}\n{other}") == words(one) + words(other)

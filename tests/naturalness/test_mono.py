@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import t, ttest_1samp
 
@@ -47,7 +47,6 @@ def test_r_stands_at_the_mean_of_its_texts_with_student_s_interval():
 
 @pytest.mark.verifies("Where R stands", by="foreign", of="scipy")
 @pytest.mark.verifies("Where R stands", by="property")
-@settings(max_examples=25)
 @given(st.lists(st.floats(-9, 9), min_size=2, max_size=30), st.floats(-5, 5))
 def test_the_interval_of_r_is_scipys_and_moves_with_the_scores(scores, shift):
     def of(values):
@@ -81,7 +80,6 @@ def test_the_interval_of_the_distance_is_that_of_the_gap_folded_at_0():
 
 
 @pytest.mark.verifies("LPP distance", by="property")
-@settings(max_examples=25)
 @given(st.floats(-5, 5), st.floats(-5, 5), st.floats(0, 1))
 def test_where_the_gap_is_covered_the_distance_is(one, other, share):
     low, high = sorted((one, other))

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.errors import DataError
@@ -33,7 +33,6 @@ def kernel(one, other, orders):
 
 
 @pytest.mark.verifies("n-gram kernel and MMD² of texts", by="property")
-@settings(max_examples=25)
 @given(TEXTS, SOME_ORDERS)
 def test_the_linear_kernel_of_the_rows_is_the_mean_cosine_of_counts(texts, orders):
     x = ngram_features(texts, orders)
@@ -41,7 +40,6 @@ def test_the_linear_kernel_of_the_rows_is_the_mean_cosine_of_counts(texts, order
     np.testing.assert_allclose((x @ x.T).toarray(), wanted, atol=1e-14)
 
 
-@settings(max_examples=25)
 @given(TEXTS, SOME_ORDERS)
 def test_raw_features_are_the_counts_and_every_column_is_used(texts, orders):
     x = ngram_features(texts, orders, normalise=False).toarray()
@@ -95,7 +93,6 @@ def test_mmd_is_the_u_statistic_without_the_blank_texts():
 
 
 @pytest.mark.verifies("n-gram kernel and MMD² of texts", by="foreign", of="nltk, scipy")
-@settings(max_examples=25)
 @given(
     st.text(alphabet="abä🙂", min_size=3, max_size=12),
     st.text(alphabet="abä🙂", min_size=3, max_size=12),

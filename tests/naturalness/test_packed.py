@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
@@ -124,7 +124,6 @@ some_texts = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=9), min_s
 
 
 @pytest.mark.verifies("Log-probability with shared prefixes", by="property")
-@settings(max_examples=25)
 @given(some_texts)
 def test_a_node_sees_its_own_prefix_and_nothing_else(texts):
     texts = sorted(texts)
@@ -140,7 +139,6 @@ def test_a_node_sees_its_own_prefix_and_nothing_else(texts):
         assert [prefixes[v] for v in tree.after[path]] == wanted
 
 
-@settings(max_examples=25)
 @given(some_texts, st.integers(18, 80), st.sampled_from([None, True]))
 def test_packs_hold_each_text_once_and_fit_the_budget(texts, budget, always):
     with pytest.MonkeyPatch.context() as patch:

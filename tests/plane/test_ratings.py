@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
@@ -40,7 +40,6 @@ def rated():
     return load("teaching").one_reference(), ratings, score_ratings(ratings)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.permutations(range(52)))
 def test_segments_in_another_order_are_found_by_their_text(order):
     test = load("teaching").one_reference()

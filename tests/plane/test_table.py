@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sacrebleu.significance import PairedTest
@@ -113,7 +113,6 @@ def test_a_corpus_score_of_a_resample_is_that_of_the_resampled_texts(name, oracl
 
 
 @pytest.mark.verifies("Gap of a system to the curve", by="property")
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6))
 def test_a_resampled_curve_is_the_curve_of_the_resampled_sources(seed, k):
     rng = np.random.default_rng(seed)
@@ -161,7 +160,6 @@ def test_a_curve_of_other_segments_or_another_level_is_refused(random_plane):
 
 
 @pytest.mark.verifies("Pareto set", by="property")
-@settings(max_examples=60, deadline=None)
 @given(arrays(float, (2, 6), elements=st.integers(0, 4).map(float)))
 def test_pareto_is_not_beaten_by_any_other(scores):
     wanted = [

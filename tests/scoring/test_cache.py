@@ -5,7 +5,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.errors import DataError
@@ -60,7 +60,6 @@ def test_nothing_is_kept_when_it_is_off_or_the_model_may_change(off, file, monke
 
 
 @given(st.lists(st.text(max_size=5)), st.lists(st.text(max_size=5)))
-@settings(max_examples=25)
 def test_tuples_have_one_key_each(one, other):
     assert (_key(tuple(one)) == _key(tuple(other))) == (one == other)
 

@@ -82,7 +82,7 @@ def test_every_pair_of_metrics_chooses_what_its_curve_selects(studies):
     assert "word for word: &lt;1&gt;" in widget.static_html()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.one_of(st.floats(0, 1e6), st.just(math.inf)))
 def test_random_corpora_choose_what_the_curve_selects(seed, beta):
     rng = np.random.default_rng(seed)
@@ -175,7 +175,6 @@ def test_systems_are_drawn_with_all_or_by_domain(options):
 words = st.lists(st.sampled_from("abcd"), max_size=8)
 
 
-@settings(max_examples=25, deadline=None)
 @given(words, words)
 def test_outside_the_edits_both_texts_are_the_same(a, b):
     old, new = " ".join(a), "  ".join(b)

@@ -135,7 +135,7 @@ lines = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(rows=lines, data=st.data())
 def test_the_tables_give_the_same_scores_whatever_was_changed(read, rows, data):
     ratings = read("\n".join(rows))

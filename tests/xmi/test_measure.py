@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from scipy.stats import entropy as scipy_entropy
@@ -124,7 +124,6 @@ scores = st.lists(st.tuples(st.floats(-500, 0), st.floats(-500, 0)), min_size=2,
 
 
 @pytest.mark.verifies("XMI", by="property")
-@settings(max_examples=25, deadline=None)
 @given(scores)
 def test_xmi_is_the_difference_antisymmetric_and_the_units_agree(pairs):
     mt, lm = np.array(pairs).T

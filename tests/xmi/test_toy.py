@@ -100,7 +100,7 @@ def test_the_closed_forms_are_those_of_all_sentence_pairs(name, direction):
         "two equal, one apart",
     ],
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_joints_agree_with_their_enumeration_and_mi_is_symmetric(relation, seed):
     pair = mixed(np.random.default_rng(seed), relation)
@@ -243,7 +243,6 @@ def test_the_gap_is_that_of_models_whose_errors_are_known():
 
 
 @pytest.mark.verifies("Gap between XMI and MI", by="property")
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(list(PAIRS)))
 def test_the_gap_is_the_difference_of_the_excesses_both_ways(seed, name):
     random = np.random.default_rng(seed)
