@@ -214,13 +214,9 @@ def test_wmt24_pairs_bit_by_bit(data, name):
         ours = surface_metric(name, "de", len(streams)).score_segments(
             hyps, refs=streams, segment=segment
         )
-        for i in np.random.default_rng(7).choice(len(hyps), 1000, replace=False):
-            theirs = (
-                ORACLES[name][0]
-                .sentence_score(hyps[i], [stream[segment[i]] for stream in streams])
-                .score
-            )
-            assert ours[i] == theirs, hyps[i]
+        for i in np.random.default_rng(7).choice(len(hyps), 300, replace=False):
+            of = [stream[segment[i]] for stream in streams]
+            assert ours[i] == ORACLES[name][0].sentence_score(hyps[i], of).score, hyps[i]
 
 
 @pytest.mark.verifies("chrF", "BLEU", by="hand")
