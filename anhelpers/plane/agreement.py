@@ -559,8 +559,8 @@ def bias_claim(table: pd.DataFrame, level: str = WITHIN, statistic: str = "pears
         "accuracy than with fluency": rows.metric[rows.lean_low > 0],
         "fluency than with accuracy": rows.metric[rows.lean_high < 0],
     }
-    said = [(side, " and ".join(names)) for side, names in sides.items()]
-    found = [f"{names} agree more with {side}" for side, names in said if names]
+    said = [(side, " and ".join(names), "s" * (len(names) == 1)) for side, names in sides.items()]
+    found = [f"{names} agree{s} more with {side}" for side, names, s in said if names]
     found = found or ["no metric agrees significantly more with accuracy or with fluency"]
     by = _STATISTICS.get(statistic, statistic)
     return f"{level.capitalize()}, by {by}, {', '.join(found)}"
