@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .._lazy import pd
+from ..checks import one_of
 from ..errors import DataError
 from ..exact import Problem
 from .fetch import bundled
@@ -53,7 +54,9 @@ def load_world(name: str | PathLike) -> _World:
     >>> len(world.sources), world.targets[0], round(float(world.problem.p_x[0]), 9)
     (5, 'My teacher is nice.', 0.3)
     """
-    folder = Path(name) if Path(name).is_dir() else bundled(f"worlds/{name}")
+    if not (folder := Path(name)).is_dir():
+        one_of(str(name), ["teacher"], "world", "Or name a folder with pairs.csv.")
+        folder = bundled(f"worlds/{name}")
     targets = _read(folder / "targets.csv", ["target"], "count")
     pairs = _read(folder / "pairs.csv", ["source", "reference"], "count")
     rows = _read(folder / "distortion.csv", ["source", "reference", "candidate"], "distortion")
