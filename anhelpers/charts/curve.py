@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..data.languages import spaced
 from ..errors import DataError
 from ..fan import ExpectedCurves
 from ..frontier import OracleCurve
@@ -317,8 +318,8 @@ def plot_callouts(
     """Oracle curve of each study with numbered places, and one sentence as translated there (AN Figure 1).
 
     The sentence shown is the one with the most distinct translations (at most 3) in every panel; ties go to the
-    shortest. The places are β = 0, β = ∞
-    and, where a third translation is ever chosen, a β between.
+    shortest source of 20 characters or more. The places are β = 0, β = ∞ and, where a third translation is ever chosen,
+    a β between.
 
     Parameters
     ----------
@@ -330,13 +331,15 @@ def plot_callouts(
         raise DataError("studies: got different sources, expected those of plane.oracle_studies.")
     moments = [_moments(study) for study in studies]
     fewest = [min(3, *(len(of[s]) for of in moments)) for s in range(len(srcs))]
-    segment, rows = min(range(len(srcs)), key=lambda s: (-fewest[s], len(srcs[s]))), []
+    order = [(-fewest[s], len(src) < 20, len(src)) for s, src in enumerate(srcs)]
+    segment, rows = order.index(min(order)), []
     for study, of in zip(studies, moments, strict=True):
         own, texts = of[segment], study.cands.texts
         third = own[1:-1][len(own[1:-1]) // 2 :][:1]
         at = [(0.0, own[0][1]), *third, (math.inf, own[-1][1])]
         rows.append([(beta, f"{k}  {texts[taken]}") for k, (beta, taken) in enumerate(at, 1)])
-    wide = max(20, int(size[0] / (0.52 * FONT)))
+    em = 0.52 if spaced(studies[0].test.trg_lang) else 1  # the width of a character
+    wide = max(20, int(size[0] / (em * FONT)))
     lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
     high, panels = max(map(len, lines)), []
     for study, row, written in zip(studies, rows, lines, strict=True):
@@ -351,9 +354,8 @@ def plot_callouts(
         below = _Layer(pd.DataFrame({"line": written, "at": range(len(written))}))
         below = below.mark_text(align="left", baseline="top", fontSize=FONT, color="#000000")
         below = below.encode(x=alt.value(0), y=y, text="line:N")
-        below = below.properties(
-            width=size[0], height=LINE_HEIGHT * high, view=alt.ViewBackground(strokeOpacity=0)
-        )
+        view = alt.ViewBackground(strokeOpacity=0)
+        below = below.properties(width=size[0], height=LINE_HEIGHT * high, view=view)
         panels.append(alt.vconcat(above, below, spacing=14))
     words = [
         f"{study.metrics[0].label}: {_curve_text(study.curve)}; {'; '.join(text for _, text in row)}"
@@ -365,9 +367,8 @@ def plot_callouts(
 
 def _moments(study: OracleStudy) -> list[list[tuple[float, int]]]:
     """For each source the candidates chosen along the curve, each with a β in the middle of its run."""
-    betas = study.curve.beta
-    betas = betas[np.unique(np.linspace(0, len(betas) - 1, _MOST_PRICES).astype(int))]
-    betas = np.append(betas, math.inf)
+    at = np.unique(np.linspace(0, len(study.curve.beta) - 1, _MOST_PRICES).astype(int))
+    betas = np.append(study.curve.beta[at], math.inf)
     found = []
     for own in np.array([study.curve.select(beta) for beta in betas]).T:
         runs = [np.flatnonzero(own == taken) for taken in dict.fromkeys(own.tolist())]
