@@ -75,10 +75,16 @@ def critic_tokens(text: str, language: str) -> list[str]:
     >>> critic_tokens("„Daß“ – na ja…", "de")
     ['"', 'Dass', '"', '-', 'na', 'ja', '...']
     """
+    text = _same_signs(text)
+    return _TOKEN.findall(text.replace("ß", "ss") if short_code(language) == "de" else text)
+
+
+def _same_signs(text: str) -> str:
+    """A text with one form for each sign, and one blank between words."""
     text = unicodedata.normalize("NFC", text)
     for form, sign in _SAME_SIGNS:
         text = form.sub(sign, text)
-    return _TOKEN.findall(text.replace("ß", "ss") if short_code(language) == "de" else text)
+    return " ".join(text.split())
 
 
 def ngrams(

@@ -24,7 +24,8 @@ DEFAULT = "gemma-3-270m"
 STORE = "scores.sqlite"
 """The bundled cache file: scores of the bundled texts under the default model and by its heads."""
 _CHUNK = 1024  # texts between two commits of the cache; those that begin alike share prefixes
-_LOGITS_PER_BLOCK, _VOCABULARY_BLOCK = 2**20, 2048  # 4 MiB of float32 logits stay in a CPU's cache
+_CPU_BLOCK, _GPU_BLOCK = (2**20, 2**11), (2**27, 2**20)
+"""Logits and columns at once: 4 MiB of float32 stay in a CPU's cache, a GPU needs few large products."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,10 @@ class LanguageModel:
         # transformers 4.57 does not find that of Gemma 3 by its name
         return getattr(self.model, "model", base) if base is self.model else base
 
+    @property
+    def _block(self) -> tuple[int, int]:
+        return _CPU_BLOCK if self.device == "cpu" else _GPU_BLOCK
+
     @cached_property
     def _head_suffices(self) -> bool:
         """Whether the output layer on the last hidden states gives the logits (not with soft-capping)."""
@@ -131,7 +136,8 @@ class LanguageModel:
             else:
                 hidden = self.model(input_ids=inputs, **given).logits[at]
             after = np.arange(len(hidden)) if after is None else after
-            rows = _LOGITS_PER_BLOCK // min(n_vocab, _VOCABULARY_BLOCK)
+            n_logits, columns = self._block
+            rows = n_logits // min(n_vocab, columns)
             bounds = np.searchsorted(after, np.arange(0, len(hidden) + rows, rows))
             places, parts = torch.from_numpy(after).to(self.device), []
             for k, (low, high) in enumerate(pairwise(bounds)):
@@ -149,10 +155,10 @@ class LanguageModel:
         columns would be off by 5e-5 nats.
         """
         torch = need("torch", "language-model scoring")
-        n = len(hidden[0]) if head is None else len(head.weight)
+        n, (_, columns) = len(hidden[0]) if head is None else len(head.weight), self._block
 
         def logits(v: int) -> Any:
-            block = slice(v, v + _VOCABULARY_BLOCK)
+            block = slice(v, v + columns)
             if head is None:
                 found = hidden[:, block].float()
             else:
@@ -161,10 +167,10 @@ class LanguageModel:
             found[:, [i - v for i in self.never if 0 <= i - v < found.shape[1]]] = -np.inf
             return found
 
-        if n <= _VOCABULARY_BLOCK:
+        if n <= columns:
             return logits(0).log_softmax(1)[rows, targets]
         picked, totals = torch.empty(len(rows), device=hidden.device), []
-        for v in range(0, n, _VOCABULARY_BLOCK):
+        for v in range(0, n, columns):
             found = logits(v)
             here = (v <= targets) & (targets < v + found.shape[1])
             picked[here] = found[rows[here], targets[here] - v]

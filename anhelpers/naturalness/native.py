@@ -23,6 +23,7 @@ from ..errors import DataError, UnknownName, need
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note
 from ..scoring.cache import cached
+from .critic import _same_signs
 from .lm import STORE, LanguageModel, _chunks, _token_ids, load_lm
 
 _HEADS = ("native", "fluent")
@@ -104,6 +105,7 @@ def _mean_states(lm: LanguageModel, texts: Sequence[str], layers: Sequence[int])
     """The mean hidden state of each text after some layers, over its tokens without the context token.
 
     The network is cut after the last of these layers. A text longer than the window is read in consecutive windows.
+    Quotes, dashes and dots have one form each, as they depend on who typed a text.
 
     Parameters
     ----------
@@ -123,7 +125,8 @@ def _mean_states(lm: LanguageModel, texts: Sequence[str], layers: Sequence[int])
     network = _cut(lm._network, max(layers))
     first = 0 if lm.context_token is None else 1
     room, windows = lm.max_tokens - first, []
-    for owner, ids in enumerate(_token_ids(lm, checks.texts("texts", texts), False)):
+    plain = [_same_signs(text) for text in checks.texts("texts", texts)]
+    for owner, ids in enumerate(_token_ids(lm, plain, False)):
         for start in range(first, len(ids), room):
             windows.append((owner, [*ids[:first], *ids[start : start + room]]))
     width = lm.model.config.get_text_config().hidden_size

@@ -1,15 +1,13 @@
 """Write docs/claim.tsv and the table of docs/claim.md: `python -m benchmarks.judges.claim [SET …]` (default: all sets).
 
-Sets of WMT need ANHELPERS_DATA, and an hour each if the log-probabilities of their texts are not cached.
+Sets of WMT need ANHELPERS_DATA, and up to three hours of CPU each for scores that are not cached; a GPU takes a minute.
 """
 
 from __future__ import annotations
 
-import random
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
@@ -67,14 +65,12 @@ class ClaimSet:
     data : its name.
     accuracies, judges : names of metrics.
     per_system : name of a data set with one score per system.
-    parts : name of a naturalness metric -> the number of segments that it scores; the others score all.
     """
 
     data: str
     accuracies: tuple[str, ...]
     judges: tuple[str, ...] = TRAINED
     per_system: str = ""
-    parts: dict[str, int] = field(default_factory=dict)
 
 
 STORED = ("XCOMET-XL", "MetricX-24-Hybrid-XL", "CometKiwi-XL", "GEMBA-ESA-CMDA", "GEMBA-ESA-GPT4.1")
@@ -84,24 +80,17 @@ SETS = {
         "teaching/de-en", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")
     ),
     "ted": ClaimSet(
-        "ted/en-de", ("chrf", "mqm-accuracy:mqm/ted-ende"), ("critic", "mqm-fluency:mqm/ted-ende")
+        "ted/en-de", ("chrf", "mqm-accuracy:mqm/ted-ende"), (*TRAINED, "mqm-fluency:mqm/ted-ende")
     ),
     "wmt23": ClaimSet(
         "wmt23/en-de",
         ("chrf", "bleu", "mqm-accuracy:mqm/wmt23-ende-sxs"),
         (*TRAINED, "mqm-fluency:mqm/wmt23-ende-sxs"),
-        parts={"native": 40},
     ),
-    "wmt24": ClaimSet("wmt24/en-de", ("chrf", "bleu"), TRAINED, "wmt24/autoscores", {"native": 60}),
-    "wmt24_cs": ClaimSet(
-        "wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("lpp", "compression"), parts={"lpp": 70}
-    ),
-    "wmt24_zh": ClaimSet(
-        "wmt24/ja-zh", ("chrf",), ("lpp", "compression"), "wmt24/autoscores", {"lpp": 70}
-    ),
-    "wmt25": ClaimSet(
-        "wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED), ("critic",)
-    ),
+    "wmt24": ClaimSet("wmt24/en-de", ("chrf", "bleu"), TRAINED, "wmt24/autoscores"),
+    "wmt24_cs": ClaimSet("wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("lpp", "compression")),
+    "wmt24_zh": ClaimSet("wmt24/ja-zh", ("chrf",), ("lpp", "compression"), "wmt24/autoscores"),
+    "wmt25": ClaimSet("wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED)),
 }
 """Name on the command line -> data set and metrics."""
 
@@ -117,35 +106,17 @@ def texts_of(data: str) -> an.TestSet:
     return replace(test, categories={s: kinds.get(s, "unknown") for s in test.systems})
 
 
-def part_of(test: an.TestSet, n: int) -> an.TestSet:
-    """About n segments: documents drawn at random; the first n segments if documents are unknown."""
-    docs, size = list(dict.fromkeys(test.docs)), Counter(test.docs)
-    if len(docs) == len(test):
-        return test.subset(slice(n))
-    random.Random(1).shuffle(docs)
-    kept: set[str] = set()
-    for doc in docs:
-        if sum(size[one] for one in kept) + size[doc] <= n:
-            kept.add(doc)
-    return test.subset([doc in kept for doc in test.docs])
-
-
 def compared(chosen: ClaimSet) -> Iterator[tuple[str, str, Plane | OracleStudy]]:
     """(accuracy, judge, the systems): a study if the accuracy metric scores any text, else their plane."""
-    whole = texts_of(chosen.data)
-    lm = an.load_lm() if "lpp" in chosen.judges else None
-    if lm is not None:
-        texts = (text for outputs in whole.systems.values() for text in outputs)
-        keep_known(lm, [*candidates_of(whole, chosen.data).texts, *texts])
+    test = texts_of(chosen.data)
+    lm = an.load_lm()
+    texts = (text for outputs in test.systems.values() for text in outputs)
+    keep_known(lm, [*candidates_of(test, chosen.data).texts, *texts])
     for name in chosen.judges:
-        test = part_of(whole, chosen.parts[name]) if name in chosen.parts else whole
         judge = an.metric(name, test, lm=lm)
         for accuracy in (an.metric(one, test) for one in chosen.accuracies):
-            yield (
-                accuracy.label,
-                judge.name.partition(":")[0],
-                _together(test, accuracy, judge, chosen.data),
-            )
+            short = judge.name.partition(":")[0]
+            yield accuracy.label, short, _together(test, accuracy, judge, chosen.data)
         if chosen.per_system:
             yield from _per_system(chosen, test, judge)
 

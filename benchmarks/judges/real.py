@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import random
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,51 +14,49 @@ import anhelpers as an
 from anhelpers.estimate import Estimate
 from anhelpers.naturalness.critic import auc
 from anhelpers.naturalness.lm import LanguageModel
+from tools.train.wmt23 import FIRST, rows
 
-from .claim import SETS, part_of
 from .known import keep_known
 
 Figures = Iterator[tuple[str, Estimate]]
-FIRST = 1958  # line of de.original.txt, from 0, at which the originals of WMT23 begin
-SAMPLES = {"originals": 300, "refA": 200}
-OF_A_SYSTEM, N_DRAWS = 40, 200
+N_DRAWS = 200
 
 
-def wmt23_paragraphs() -> dict[str, list[str]]:
-    """Paragraphs of originals, of refA and of each system, drawn at random."""
-    test, draw = an.load("wmt23/en-de"), random.Random(4)
-    path = Path(os.environ["ANHELPERS_DATA"], "mono", "de.original.txt")
-    texts = {"originals": an.data.read_lines(path)[FIRST:], "refA": test.refs["refA"]}
-    texts |= {name: test.systems[name] for name in sorted(test.systems)}
-    return {
-        name: [own[i] for i in sorted(draw.sample(range(len(own)), SAMPLES.get(name, OF_A_SYSTEM)))]
-        for name, own in texts.items()
-    }
+def wmt23_texts() -> dict[str, dict[str, list[str]]]:
+    """Paragraphs and sentences of WMT23: those of originals, of refA and of each system (sentences: 400)."""
+    data = Path(os.environ["ANHELPERS_DATA"])
+    test = an.load("wmt23/en-de")
+    originals = an.data.read_lines(data / "mono" / "de.original.txt")[FIRST:]
+    parts = {"paragraphs": {"originals": originals, **test.refs, **test.systems}}
+    parts["sentences"] = defaultdict(list)
+    for side, origin, text in rows("de", data):
+        parts["sentences"]["originals" if side == "native" else origin].append(text)
+    return parts
 
 
 def aucs(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
-    """AUC of originals against systems (mean over systems) and refA; paragraphs are resampled."""
-    texts = wmt23_paragraphs()
-    keep_known(lm, [one for own in texts.values() for one in own])
-    metric = an.metric(judge, "de", lm=lm)
-    scores = {name: metric.oriented(metric.score_segments(own)) for name, own in texts.items()}
-    systems = [name for name in texts if name not in SAMPLES]
-    for others, said in ((systems, f"{len(systems)} systems"), (["refA"], "refA")):
-        draws = []
-        for _ in range(N_DRAWS):
-            drawn = {name: rng.choice(scores[name], len(scores[name])) for name in texts}
-            draws.append(np.mean([auc(drawn["originals"], drawn[one]) for one in others]))
-        value = float(np.mean([auc(scores["originals"], scores[one]) for one in others]))
-        low, high = np.quantile(draws, [0.025, 0.975])
-        n = sum(len(texts[one]) for one in ["originals", *others])
-        figure = Estimate("AUC", value, low=low, high=high, n=n, of="paragraphs")
-        yield f"AUC against {said}", figure
+    """AUC of originals against systems (mean over systems) and refA; texts are resampled."""
+    for of, texts in wmt23_texts().items():
+        keep_known(lm, [one for own in texts.values() for one in own])
+        metric = an.metric(judge, "de", lm=lm)
+        scores = {k: metric.oriented(metric.score_segments(own)) for k, own in texts.items()}
+        scores = {k: own[~np.isnan(own)] for k, own in scores.items()}
+        systems = [name for name in texts if name not in ("originals", "refA")]
+        for others, said in ((systems, f"{len(systems)} systems"), (["refA"], "refA")):
+            draws = []
+            for _ in range(N_DRAWS):
+                drawn = {name: rng.choice(own, len(own)) for name, own in scores.items()}
+                draws.append(np.mean([auc(drawn["originals"], drawn[one]) for one in others]))
+            value = float(np.mean([auc(scores["originals"], scores[one]) for one in others]))
+            low, high = np.quantile(draws, [0.025, 0.975])
+            n = sum(len(texts[one]) for one in ["originals", *others])
+            figure = Estimate("AUC", value, low=low, high=high, n=n, of=of)
+            yield f"AUC of {of} against {said}", figure
 
 
 def ranks(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
     """Ranks of the human references and of CycleL among 28 (1: most natural); documents are resampled."""
-    test, parts = an.load("wmt24/en-de"), SETS["wmt24"].parts
-    test = part_of(test, parts[judge]) if judge in parts else test
+    test = an.load("wmt24/en-de")
     texts = {**test.systems, **test.refs}
     keep_known(lm, [one for own in texts.values() for one in own])
     metric = an.metric(judge, test, lm=lm)
@@ -83,11 +81,11 @@ def ranks(judge: str, lm: LanguageModel, rng: np.random.Generator) -> Figures:
 
 def real_table(names: Sequence[str]) -> pd.DataFrame:
     """The rows of all metrics."""
-    lm, rows = an.load_lm(), []
+    lm, found = an.load_lm(), []
     for figures in (aucs, ranks):
         for judge in names:
             for item, figure in figures(judge, lm, np.random.default_rng(0)):
                 row = {name: getattr(figure, name) for name in ("value", "low", "high", "n")}
                 row |= {"n_of": figure.of, "unit": figure.unit or figure.name}
-                rows.append({"judge": judge, "item": item, **row})
-    return pd.DataFrame(rows)
+                found.append({"judge": judge, "item": item, **row})
+    return pd.DataFrame(found)

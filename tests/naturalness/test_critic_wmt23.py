@@ -1,7 +1,6 @@
 """The bundled critic of German on texts that it was not trained on: WMT23."""
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
@@ -9,28 +8,9 @@ import pytest
 
 from anhelpers.data import load, read_lines
 from anhelpers.naturalness.critic import auc, load_critic, score_critic
+from tools.train.wmt23 import FIRST, sentences
 
 pytestmark = pytest.mark.real
-FIRST = 1958
-"""The line of de.original.txt, from 0, at which the paragraphs of WMT23 begin; before it are sentences of WMT21."""
-END = re.compile(r"(?<=[.!?…])[\"”“’')»]*\s+(?=[\"„“‚»(\-–]*[A-ZÄÖÜ0-9])")
-ABBREVIATED = re.compile(
-    r"(?:\b(?:z|B|d|h|u|a|o|Dr|Prof|St|Nr|ca|bzw|vgl|Mr|Mrs|Ms|Jan|Feb|Mio|Mrd|Str|Abs|Art|usw|etc|evtl|ggf|inkl|max|min"
-    r"|Tel|[A-Z])|\b\d{1,2})\.$"
-)
-
-
-def sentences(paragraphs):
-    """Cut after . ! ? … before a capital or a digit, not after abbreviations and ordinals; two words or more."""
-    out = []
-    for text in paragraphs:
-        start = 0
-        for cut in END.finditer(text):
-            if not ABBREVIATED.search(text[start : cut.start()]):
-                out.append(text[start : cut.end()].strip())
-                start = cut.end()
-        out.append(text[start:].strip())
-    return [sentence for sentence in out if len(re.findall(r"\w+", sentence)) >= 2]
 
 
 def tens(scores):

@@ -7,7 +7,6 @@ held-out texts: scale and shift make it the log-odds, at equal priors, of being 
 import argparse
 import json
 import random
-import re
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -17,17 +16,16 @@ from damage import Damage
 from sklearn.linear_model import LogisticRegression
 
 import anhelpers as an
-from anhelpers.naturalness.critic import auc, reliability
+from anhelpers.naturalness.critic import _same_signs, auc, reliability
 from anhelpers.naturalness.native import _mean_states
 
 LM = "gemma-3-270m"
-SAMPLE = {"human-translation": 6000, "machine-translation": 8000, "translation": 14000}
 SHARE = {"native": 6, "human-translation": 3, "machine-translation": 2, "translation": 5}  # damaged
-TYPED = re.compile("[“”„‘’–—…]")  # who typed a text, not who wrote it: left out of the native head
 LENGTHS = range(4, 46)  # words of a text to damage
 LAYERS = {"native": 6, "fluent": 9}  # that a head reads
 C = {"native": 1e-3, "fluent": 1e-3}
 BLOCK, FOLDS = 120, 5  # neighbouring lines in one fold
+WEIGHTS = np.arange(0, 4.01, 0.05)  # of fluent, to choose from
 
 Head = tuple[np.ndarray, float]
 
@@ -45,21 +43,16 @@ class Pair(NamedTuple):
 
 
 def read_rows(table: Path | None, native: list[Path], translated: list[Path]) -> list[Row]:
-    """A sample of each side, from a table (set, side, origin, line, text) or from files of one text a line."""
+    """Texts from a table (set, side, origin, line, text) or from files of one text a line; signs have one form."""
     if table:
         cells = [line.split("\t") for line in an.data.read_lines(table)[1:]]
-        rows = [Row(group, side, int(line), text) for group, side, _, line, text in cells]
-    else:
-        rows = [
-            Row(path.name.partition(".")[0], side, line, " ".join(text.split()))
-            for side, paths in (("native", native), ("translation", translated))
-            for path in paths
-            for line, text in enumerate(an.data.read_lines(path))
-        ]
-    rng, sides = random.Random(7), sorted({row.side for row in rows} - {"native"})
-    of = {side: [row for row in rows if row.side == side] for side in ("native", *sides)}
-    few = {side: rng.sample(of[side], min(SAMPLE[side], len(of[side]))) for side in sides}
-    return [row for part in (of | few).values() for row in part]
+        return [Row(g, side, int(line), _same_signs(text)) for g, side, _, line, text in cells]
+    return [
+        Row(path.name.partition(".")[0], side, line, _same_signs(text))
+        for side, paths in (("native", native), ("translation", translated))
+        for path in paths
+        for line, text in enumerate(an.data.read_lines(path))
+    ]
 
 
 def damaged_pairs(rows: list[Row], lang: str, originals: int) -> list[Pair]:
@@ -67,8 +60,7 @@ def damaged_pairs(rows: list[Row], lang: str, originals: int) -> list[Pair]:
     texts = [row.text for row in rows]
     damage, first = Damage(texts, lang), {}
     for i, text in enumerate(texts):
-        if text == " ".join(text.split()):
-            first.setdefault(text, i)
+        first.setdefault(text, i)
     shuffle, rng, bases = random.Random(3).shuffle, np.random.default_rng(13), {}
     for side in sorted({row.side for row in rows}):
         of = [i for t, i in first.items() if rows[i].side == side and len(t.split()) in LENGTHS]
@@ -96,9 +88,32 @@ def heads(x: np.ndarray, native: np.ndarray, good: np.ndarray, bad: np.ndarray) 
     return [fit(x, native, "native"), fit(np.vstack([good, bad]), which, "fluent")]
 
 
-def score(x: np.ndarray, both: list[Head], weight: float) -> np.ndarray:
-    (w, b), (v, c) = both
-    return x @ w + b + weight * (x @ v + c)
+def scores(x: np.ndarray, both: list[Head]) -> np.ndarray:
+    """(n, 2) of both heads."""
+    return np.stack([x @ w + b for w, b in both], 1)
+
+
+def choose_weight(
+    x: np.ndarray, side: np.ndarray, good: np.ndarray, bad: np.ndarray
+) -> tuple[float, dict]:
+    """The weight of fluent under which the most pairs are in order, and the shares in order without and with it.
+
+    Pairs are of an original and a translation (the mean over kinds of translations), and of a text and its damaged
+    copy; both kinds count alike. All scores are held out.
+
+    Parameters
+    ----------
+    x, good, bad : (n, 2), (m, 2), (m, 2) scores of both heads: other texts, texts, damaged copies.
+    side : (n,)
+    """
+    kinds, found = sorted({*side} - {"native"}), []
+    for weight in WEIGHTS:
+        a, b, c = (part @ [1, weight] for part in (x, good, bad))
+        aucs = {kind: round(auc(a[side == "native"], a[side == kind]), 4) for kind in kinds}
+        found.append(aucs | {"damaged_below": round(float((b > c).mean()), 4)})
+    total = [np.mean([one[kind] for kind in kinds]) + one["damaged_below"] for one in found]
+    best = int(np.argmax(total))
+    return round(float(WEIGHTS[best]), 2), {"native_alone": found[0], "both": found[best]}
 
 
 def calibration(held: np.ndarray, native: np.ndarray) -> tuple[float, float]:
@@ -120,7 +135,7 @@ def train(args: argparse.Namespace) -> None:
     base = np.array([pair.base for pair in pairs])
     good = x[base]
     sides = [{row.text for row in rows if (row.side == "native") == own} for own in (True, False)]
-    first = {row.text: i for i, row in reversed([*enumerate(rows)]) if not TYPED.search(row.text)}
+    first = {row.text: i for i, row in reversed([*enumerate(rows)])}
     both = sides[0] & sides[1]
     kept = np.array([i for t, i in first.items() if t not in both and np.isfinite(x[i]).all()])
 
@@ -128,15 +143,29 @@ def train(args: argparse.Namespace) -> None:
     blocks = [f"{row.group} {row.line // BLOCK}" for row in rows]
     names, which = np.unique(blocks, return_inverse=True)
     fold = (np.random.default_rng(13).permutation(len(names)) % FOLDS)[which]
-    held, wins = np.zeros(len(rows)), np.zeros(len(pairs))
+    held, above, below = (np.zeros((len(part), 2)) for part in (rows, pairs, pairs))
     for k in range(FOLDS):
         some, rest = kept[fold[kept] != k], fold[base] != k
         fitted = heads(x[some], native[some], good[rest], bad[rest])
-        held[fold == k] = score(x[fold == k], fitted, args.fluent_weight)
-        damage = [score(part[~rest], fitted, args.fluent_weight) for part in (good, bad)]
-        wins[~rest] = damage[0] > damage[1]
-    scale, shift = calibration(held[kept], native[kept])
-    r, q = (scale * held[kept[side]] + shift for side in (native[kept], ~native[kept]))
+        held[fold == k] = scores(x[fold == k], fitted)
+        above[~rest], below[~rest] = scores(good[~rest], fitted), scores(bad[~rest], fitted)
+
+    # the weight is chosen on texts that no head has seen
+    side, chosen_on = np.array([row.side for row in rows])[kept], held[kept]
+    if args.choose_on:
+        other = [row for row in read_rows(args.choose_on, [], []) if row.text]
+        theirs = {row.text for row in other}
+        some = np.array([i for i in kept if rows[i].text not in theirs])
+        rest = np.array([rows[i].text not in theirs for i in base])
+        fitted = heads(x[some], native[some], good[rest], bad[rest])
+        side = np.array([row.side for row in other])
+        chosen_on = scores(states([row.text for row in other]), fitted)
+    weight, order = choose_weight(chosen_on, side, above, below)
+
+    total, own = chosen_on @ [1, weight], side == "native"
+    scale, shift = calibration(total, own)
+    r, q = (scale * total[one] + shift for one in (own, ~own))
+    old, ours = held[kept] @ [1, weight], native[kept]
     fitted = heads(x[kept], native[kept], good, bad)
     facts = {
         "language": args.lang,
@@ -144,12 +173,16 @@ def train(args: argparse.Namespace) -> None:
         "revision": lm.revision,
         "layers": layers,
         "intercepts": {n: float(f"{b:.6g}") for n, (_, b) in zip(C, fitted, strict=True)},
-        "fluent_weight": args.fluent_weight,
+        "fluent_weight": weight,
         "scale": float(f"{scale:.6g}"),
         "shift": float(f"{shift:.6g}"),
         "reliability": reliability(r, q),
         "counts": dict(Counter(rows[i].side for i in kept)) | {"damaged": len(pairs)},
-        "held_out": {"auc": round(auc(r, q), 4), "damaged_below": round(float(wins.mean()), 4)},
+        "held_out": {
+            "auc": round(auc(old[ours], old[~ours]), 4),
+            "fluent_alone": round(float((above > below)[:, 1].mean()), 4),
+        },
+        "chosen_on": {"counts": dict(Counter(side.tolist()))} | order,
         "weights": {n: [float(f"{v:.6g}") for v in w] for n, (w, _) in zip(C, fitted, strict=True)},
     }
     args.out.parent.mkdir(parents=True, exist_ok=True)
@@ -162,9 +195,13 @@ if __name__ == "__main__":
     parser.add_argument("--native", type=Path, nargs="+", default=[])
     parser.add_argument("--translated", type=Path, nargs="+", default=[])
     parser.add_argument("--table", type=Path, help="columns set, side, origin, line, text")
+    parser.add_argument(
+        "--choose-on",
+        type=Path,
+        help="a table of other texts, on which the weight of fluent is chosen",
+    )
     parser.add_argument("--lang", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--lm", default=LM)
-    parser.add_argument("--fluent-weight", type=float, default=0.5)
     parser.add_argument("--damaged", type=int, default=3000, help="originals to damage")
     train(parser.parse_args())
