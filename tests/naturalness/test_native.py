@@ -65,6 +65,11 @@ def test_the_state_of_a_text_does_not_depend_on_the_others(lm):
     np.testing.assert_allclose(found[4], native._mean_states(lm, several[4:5], [3])[0], atol=1e-5)
 
 
+def test_forms_of_quotes_dashes_and_dots_do_not_matter(lm):
+    states = native._mean_states(lm, ['"Der" Hund - na ja...', "„Der“  Hund – na ja…"], [2])
+    assert (states[0] == states[1]).all()
+
+
 def test_a_text_longer_than_the_window_is_read_in_windows(lm):
     size, tokens = lm.max_tokens - 1, ids(lm, TEXTS[2])
     assert size < len(tokens) < 2 * size

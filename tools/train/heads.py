@@ -99,14 +99,14 @@ def choose_weight(
     """The weight of fluent under which the most pairs are in order, and the shares in order without and with it.
 
     Pairs are of an original and a translation (the mean over kinds of translations), and of a text and its damaged
-    copy; both kinds count alike. All scores are held out.
+    copy; both shares count alike. All scores are held out.
 
     Parameters
     ----------
     x, good, bad : (n, 2), (m, 2), (m, 2) scores of both heads: other texts, texts, damaged copies.
     side : (n,)
     """
-    kinds, found = sorted({*side} - {"native"}), []
+    kinds, found = sorted({*side.tolist()} - {"native"}), []
     for weight in WEIGHTS:
         a, b, c = (part @ [1, weight] for part in (x, good, bad))
         aucs = {kind: round(auc(a[side == "native"], a[side == kind]), 4) for kind in kinds}
