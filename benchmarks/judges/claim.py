@@ -27,20 +27,18 @@ from .page import markdown_table, written
 DOCS = Path(__file__).parents[2] / "docs"
 TABLE, PAGE = DOCS / "claim.tsv", DOCS / "claim.md"
 SEED, N_DRAWS = 13, 1000
-COLUMNS = [
-    "data",
-    "accuracy",
-    "judge",
-    "half",
-    "n_systems",
-    "of",
-    "segments",
-    "docs",
+COLUMNS = ["data", "accuracy", "judge", "half", "n_systems", "of", "segments", "docs"]
+NUMBERS = [
     "r",
     "low",
     "high",
+    "without_low",
+    "without_high",
+    "alone_low",
+    "alone_high",
+    "p",
+    "reliability",
 ]
-COLUMNS += ["alone_low", "alone_high", "p", "reliability", "verdict", "by_seed"]
 NAMES = {
     "n": "segments",
     "n_docs": "docs",
@@ -88,8 +86,8 @@ SETS = {
         (*TRAINED, "mqm-fluency:mqm/wmt23-ende-sxs"),
     ),
     "wmt24": ClaimSet("wmt24/en-de", ("chrf", "bleu"), TRAINED, "wmt24/autoscores"),
-    "wmt24_cs": ClaimSet("wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("lpp", "compression")),
-    "wmt24_zh": ClaimSet("wmt24/ja-zh", ("chrf",), ("lpp", "compression"), "wmt24/autoscores"),
+    "wmt24_cs": ClaimSet("wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("lpp",)),
+    "wmt24_zh": ClaimSet("wmt24/ja-zh", ("chrf",), ("lpp",), "wmt24/autoscores"),
     "wmt25": ClaimSet("wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED)),
 }
 """Name on the command line -> data set and metrics."""
@@ -160,16 +158,25 @@ def rows_of(chosen: ClaimSet) -> pd.DataFrame:
         )
         of = table[table.window == "nearest"].iloc[-1].n_systems
         halves = _claim_halves(table).rename_axis("half").reset_index()
+        ranges = [without_one(plane, names.split(", ")) for names in halves.systems]
+        halves[["without_low", "without_high"]] = ranges
         found.append(halves.assign(data=chosen.data, accuracy=accuracy, judge=judge, of=of))
     rows = pd.concat(found, ignore_index=True).rename(columns=NAMES)
     rows["docs"] = rows.docs.where(rows.docs < rows.segments, "")
     rows["reliability"] = rows.reliability.where(rows.reliability < RELIABLE)
     rows["verdict"] = rows.verdict.str.removeprefix("is ")
     rows["by_seed"] = np.where(rows.by_seed, "yes", "")
-    for name in (*COLUMNS[8:14], "reliability"):
+    for name in NUMBERS:
         digits = "{:.3f}" if name == "p" else "{:z.2f}"
         rows[name] = rows[name].map(digits.format).replace("nan", "")
-    return rows[COLUMNS]
+    return rows[[*COLUMNS, *NUMBERS, "verdict", "by_seed"]]
+
+
+def without_one(plane: Plane, systems: list[str]) -> tuple[float, float]:
+    """The least and the greatest r of these systems without one of them."""
+    scores = plane.only(systems).scores()
+    r = [np.corrcoef(np.delete(scores, k, 1))[0, 1] for k in range(len(systems))]
+    return min(r), max(r)
 
 
 def page_of(rows: pd.DataFrame) -> str:
@@ -177,8 +184,8 @@ def page_of(rows: pd.DataFrame) -> str:
     lines = []
     for (data, judge), part in rows.groupby(["data", "judge"], sort=False):
         cells = [_half(part[part.half == half]) for half in ("near", "far")]
-        lines.append([data, f"`{judge}`", part.accuracy.nunique(), *cells])
-    head = ["data", "naturalness", "accuracy metrics", "near the frontier", "far from it"]
+        lines.append([data, f"`{judge}`", *cells])
+    head = ["data", "naturalness", "near the frontier", "far from it"]
     return markdown_table(head, lines)
 
 
