@@ -71,8 +71,7 @@ def load_world(name: str | PathLike) -> _World:
         at = zip((sources, texts, texts), (source, reference, candidate), strict=True)
         delta[tuple(slice(None) if t == "*" else known.index(t) for known, t in at)] = value
     delta[:, np.arange(len(texts)), np.arange(len(texts))] = 0
-    if np.isnan(delta).any():
-        x, z, y = np.argwhere(np.isnan(delta))[0]
+    for x, z, y in np.argwhere(np.isnan(delta)):
         what = f"'{texts[y]:.30}' for '{sources[x]:.30}' ('{texts[z]:.30}')"
         raise DataError(f"no distortion of {what}. Add *,*,*,1.", folder / "distortion.csv")
     r = targets["count"].to_numpy()

@@ -562,8 +562,7 @@ def bias_claim(table: pd.DataFrame, level: str = WITHIN, statistic: str = "pears
     said = [(side, " and ".join(names), "s" * (len(names) == 1)) for side, names in sides.items()]
     found = [f"{names} agree{s} more with {side}" for side, names, s in said if names]
     found = found or ["no metric agrees significantly more with accuracy or with fluency"]
-    by = _STATISTICS.get(statistic, statistic)
-    return f"{level.capitalize()}, by {by}, {', '.join(found)}"
+    return f"{level.capitalize()}, by {_STATISTICS.get(statistic, statistic)}, {', '.join(found)}"
 
 
 def accuracy_levels(
