@@ -89,7 +89,7 @@ def load_heads(name: str | Path) -> _Heads:
         intercepts = np.array([facts["intercepts"][head] for head in _HEADS], np.float64)
         weight, scale, shift = (float(facts[key]) for key in ("fluent_weight", "scale", "shift"))
         layers = tuple(sorted(map(int, facts["layers"])))
-        checks.finite("weights", [*weights.ravel(), *intercepts, weight, scale, shift])
+        checks.finite("heads", [*weights.ravel(), *intercepts, weight, scale, shift])
         language, model, revision = (str(facts[k]) for k in ("language", "model", "revision"))
         if not layers or weights.shape[1] % len(layers):
             raise ValueError(f"{weights.shape[1]} weights for layers {layers}")
@@ -180,6 +180,8 @@ def _head_scores(
         model = _model(heads.model, heads.revision) if lm is None else lm
         with models.failing_as(model.name):
             states = _mean_states(model, some, heads.layers)
+        if (n := states.shape[1]) != (m := heads.weights.shape[1]):
+            raise DataError(f"heads: got {m} weights, expected {n} for layers {heads.layers}.")
         return states.astype(np.float64) @ heads.weights.T + heads.intercepts
 
     return cached(
@@ -207,10 +209,10 @@ def _native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
     if (lang := short_code(trg_lang or "und")) not in ("und", heads.language):
         note(f"native: the heads were fitted on '{heads.language}', the texts are '{lang}'.")
 
-    def score_segments(
-        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
-    ) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], **others: Any) -> np.ndarray:
         native, fluent = _head_scores(heads, hyps).T
+        if n := int(np.isnan(native).sum()):
+            note(f"native: {n} of {len(hyps)} texts without a token: excluded (nan).")
         return heads.scale * (native + heads.fluent_weight * fluent) + heads.shift
 
     return Metric(
