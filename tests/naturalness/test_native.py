@@ -112,7 +112,7 @@ def heads(lm, path, **changes):
 
 
 @pytest.mark.verifies("Log-odds of a fluent original", by="hand")
-def test_the_score_is_the_weighed_sum_of_both_heads(lm, tmp_path, monkeypatch):
+def test_the_score_is_the_weighed_sum_of_both_heads(lm, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(native, "_model", lambda name, revision: lm)
     file = heads(lm, tmp_path / "heads.json")
     metric = native._named(Asked(f"native:{file}", str(file), (), "de"))
@@ -121,7 +121,7 @@ def test_the_score_is_the_weighed_sum_of_both_heads(lm, tmp_path, monkeypatch):
         half = alone(lm, ids(lm, text), [2]).sum() / 8
         assert score == pytest.approx(2 * ((1 + half) + 0.5 * (2 - half)) - 1, abs=1e-4)
     assert found[0] == found[3]
-    assert np.isnan(found[4])
+    assert np.isnan(found[4]) and "1 of 5 texts without a token" in capsys.readouterr().err
     assert (metric.higher_is_better, metric.unit) == (True, "nats per text")
 
 
@@ -147,6 +147,12 @@ def test_a_damaged_file_is_refused_with_its_name(lm, tmp_path, key):
     file = heads(lm, tmp_path / "heads.json", **{key: DAMAGE[key]})
     with pytest.raises(DataError, match=r"heads\.json"):
         native.load_heads(file)
+
+
+def test_heads_of_a_wider_model_are_refused(lm, tmp_path):
+    wide = native.load_heads(heads(lm, tmp_path / "heads.json", layers=[1, 2]))
+    with pytest.raises(DataError, match="got 16 weights, expected 32"):
+        native._head_scores(wide, TEXTS, lm)
 
 
 def test_heads_of_another_revision_are_refused(lm, tmp_path, monkeypatch):
