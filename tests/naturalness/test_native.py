@@ -121,7 +121,8 @@ def test_the_score_is_the_weighed_sum_of_both_heads(lm, tmp_path, monkeypatch, c
         half = alone(lm, ids(lm, text), [2]).sum() / 8
         assert score == pytest.approx(2 * ((1 + half) + 0.5 * (2 - half)) - 1, abs=1e-4)
     assert found[0] == found[3]
-    assert np.isnan(found[4]) and "1 of 5 texts without a token" in capsys.readouterr().err
+    assert np.isnan(found[4])
+    assert "1 of 5 texts without a token" in capsys.readouterr().err
     assert (metric.higher_is_better, metric.unit) == (True, "nats per text")
 
 
