@@ -1,6 +1,7 @@
 """The metric native: mean states beside a plain loop, heads by hand, and files."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -161,3 +162,21 @@ def test_heads_of_another_revision_are_refused(lm, tmp_path, monkeypatch):
     native._model.cache_clear()
     with pytest.raises(DataError, match="revision"):
         native._model(lm.name, "0123456789ab")
+
+
+@pytest.mark.parametrize(("part", "data"), [("de", "teaching"), ("en", "teaching/de-en")])
+def test_the_page_of_judges_has_the_shares_of_the_bundled_scores(part, data, tmp_path, monkeypatch):
+    store = str(tmp_path / "scores.sqlite")
+    monkeypatch.setenv("ANHELPERS_STORE", store)  # which the benchmarks set at import
+    from benchmarks.judges import table
+
+    monkeypatch.setenv("ANHELPERS_STORE", store)
+    monkeypatch.delenv("ANHELPERS_DATA", raising=False)
+    monkeypatch.setattr(native, "_model", None)  # no score is computed
+    page = (Path(table.__file__).parents[2] / "docs" / "judges.md").read_text("utf-8")
+    rows = [
+        line.split(" | ") for line in page.split(f"made: {part} ")[1].split("<!--")[0].split("\n")
+    ]
+    shares = {row[0].lstrip("| "): row[2].split("%")[0] for row in rows if "%" in row[-1]}
+    found = table._tags(table.judged(data, ["native"]))
+    assert {item: f"{figure.value:.0%}"[:-1] for _, item, figure in found}.items() <= shares.items()
