@@ -33,6 +33,7 @@ from .table import Row, beside, interleaved, not_measured, within
 
 HF = f"transformers {transformers.__version__}"
 TOLERANCE, PER_TOKEN = 2e-6, "nats a token"
+OTHERS = 1e-4  # a log-softmax in float32 over all 262,144 columns is off by 6e-5
 REPEATED = 0.16
 
 
@@ -70,7 +71,7 @@ def _whole(lm, quick: bool) -> Iterator[Row]:
     times, (wanted, _, found) = interleaved(programs, 3 if quick else 5)
     workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
     show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
-    told = within(found.mean, wanted, TOLERANCE, PER_TOKEN)
+    told = within(found.mean, wanted, OTHERS, PER_TOKEN)
     yield beside(
         workload,
         HF + ", one by one",
@@ -115,7 +116,7 @@ def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> 
     pairs = [
         (answer["seconds"], seconds) for answer, (_, seconds) in zip(answers, times, strict=True)
     ]
-    told = within(found.mean, np.array(answers[-1]["means"]), 10 * TOLERANCE, PER_TOKEN)
+    told = within(found.mean, np.array(answers[-1]["means"]), OTHERS, PER_TOKEN)
     return beside(workload, f"{label}, batches of {size}", pairs, goal=">= 3", show=show, **told)
 
 
