@@ -71,6 +71,15 @@ class Estimate:
     chance: float = math.nan
     p: float = math.nan
 
+    def __post_init__(self) -> None:
+        facts = {
+            "low is above high": self.low > self.high,
+            "p is not a probability": self.p < 0 or self.p > 1,
+            "n is below 0": self.n < 0,
+        }
+        if wrong := [said for said, holds in facts.items() if holds]:
+            raise DataError(f"{self.name or 'estimate'}: {wrong[0]}.")
+
     @property
     def interval(self) -> tuple[float, float]:
         """(low, high); it need not contain the value, which may be biased."""

@@ -49,6 +49,8 @@ def holm(p: ArrayLike) -> np.ndarray:
     [0.03, 0.06, 0.06]
     """
     p = np.asarray(p, dtype=np.float64)
+    if p.ndim != 1 or (p < 0).any() or (p > 1).any():
+        raise DataError(f"p-values are a row of numbers from 0 to 1, got {p.ravel()[:5].tolist()}.")
     out = np.full(p.shape, np.nan)
     rows = np.flatnonzero(~np.isnan(p))
     order = rows[np.argsort(p[rows], kind="stable")]

@@ -11,14 +11,14 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "anhelpers"
 BUDGETS = {
     "files": 125,
-    "code lines": 17_890,
+    "code lines": 17_910,
     "public definitions": 450,
     "raises": 280,
     "options": 80,
     "commands": 11,
     "JavaScript lines": 1_912,
     "CSS lines": 400,
-    "test code lines": 19_860,
+    "test code lines": 19_850,
     "words of docs": 18_000,
     "bytes of CHANGELOG": 6_000,
     "run-time dependencies": 14,

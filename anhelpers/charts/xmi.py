@@ -51,6 +51,7 @@ _ALL = "all directions"
 _UNIT = "Bits per sentence"
 _WIDE = 560  # px
 _SPLIT = ["h_lm", "h_mt", "xmi"]
+_ROUNDING = (0.02, 0.01)  # bits, and share of H_LM, by which rounded numbers may miss their sum
 _TITLES = (
     "XMI (bits per sentence; higher: the source saves more)",
     "BLEU (points, higher is better)",
@@ -106,6 +107,16 @@ def _directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
     return rows.assign(side=np.where(into, f"into {name}", f"out of {name}"))
 
 
+def _split(table: pd.DataFrame) -> pd.DataFrame:
+    """`_directions` whose XMI is H_LM − H_MT within rounding."""
+    rows = _directions(table, _SPLIT)
+    away = (rows["h_lm"] - rows["h_mt"] - rows["xmi"]).abs()
+    if (wrong := rows[away > _ROUNDING[0] + _ROUNDING[1] * rows["h_lm"]]).size:
+        d, h_lm, h_mt, xmi = wrong[["direction", *_SPLIT]].iloc[0]
+        raise DataError(f"{d}: got xmi {xmi:g}, expected h_lm − h_mt = {h_lm - h_mt:g}.")
+    return rows
+
+
 def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -> alt.LayerChart:
     """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
 
@@ -121,9 +132,9 @@ def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -
 
     Raises
     ------
-    DataError for infinite numbers.
+    DataError for infinite numbers, and for an XMI that is not H_LM − H_MT within rounding.
     """
-    rows = _ordered(_directions(table, _SPLIT), checks.one_of(order, _ORDERS, "order of bars"))
+    rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"))
     layers, high, digits = _bars(rows, (560, 21))
     return _of_bars(alt.layer(*layers), title, table, rows, digits, (560, high))
 
@@ -138,7 +149,7 @@ def plot_direction(
     table : as for `plot_xmi_bars`
     start : direction shown first and in print, by default that with the largest XMI
     """
-    rows = _directions(table, _SPLIT)
+    rows = _split(table)
     names = rows.sort_values("xmi", ascending=False)["direction"].tolist()
     start = checks.one_of(start or names[0], names, "direction")
     means = {}

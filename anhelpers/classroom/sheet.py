@@ -219,6 +219,13 @@ class _RatingSheet(Widget, files="rating_sheet.js rating_sheet.css"):
     place = traitlets.Int(0).tag(sync=True)
     sources_shown = traitlets.Bool(False).tag(sync=True)
 
+    @traitlets.validate("ratings")
+    def _valid_ratings(self, proposal: Any) -> Any:
+        given, n = list(proposal["value"]), _asked(self.data)
+        if len(given) != n or not {*given} <= {None, *SCALE}:
+            raise DataError(f"ratings: got {given!r:.60}, expected {n} of 1 to 5 or None.")
+        return given
+
     def blank(self) -> dict[str, Any]:
         """An exported page does not show who rated."""
         return _unrated(self.data) | {"rater": "", "place": 0, "sources_shown": False}

@@ -48,6 +48,12 @@ class _RatedMetrics:
     titles: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        shape: Sequence[int | None] = (None, None)
+        for name, values in self._columns.items():
+            shape = checks.finite(name, np.where(np.isnan(values), 0.0, values), shape).shape
+        checks.same_length(accuracy=self.accuracy, docs=self.docs)
+
     def __repr__(self) -> str:
         n, k = np.shape(self.accuracy)
         return f"RatedMetrics({', '.join(self.metrics) or 'no metric'}: {k} systems on {n} sources)"

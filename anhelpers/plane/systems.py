@@ -160,6 +160,9 @@ def plane_of(
     test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True
 ) -> Plane:
     """Combine two axes over the systems of a test set; `shared` as in `system_plane`."""
+    shape = len(test), len(test.systems)
+    for axis in (accuracy, naturalness):
+        checks.finite(axis.name, axis.there, shape)
     lengths = np.array([len(src) for src in test.srcs], dtype=np.int64)
     plane = Plane(
         test.name,

@@ -82,6 +82,7 @@ def test_columns_src_and_trg_name_what_a_direction_does_not():
         lambda t: t.assign(h_mt=[60, np.inf, 46]),
         lambda t: t.assign(bleu="30,1"),
         lambda t: t.assign(xmi=np.nan),
+        lambda t: t.assign(xmi=[100, 95, -6]),
     ],
 )
 def test_tables_that_cannot_be_bars_are_refused(table, change):
