@@ -18,7 +18,7 @@ BUDGETS = {
     "commands": 11,
     "JavaScript lines": 1_912,
     "CSS lines": 400,
-    "test code lines": 19_850,
+    "test code lines": 19_855,
     "words of docs": 18_000,
     "bytes of CHANGELOG": 6_000,
     "run-time dependencies": 14,

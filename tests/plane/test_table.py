@@ -284,8 +284,11 @@ def test_slices_cut_the_segments_into_parts(plane_from):
         sliced_table(plane, np.random.default_rng(0), "colour")
 
 
-def test_systems_have_the_order_that_is_asked():
-    plane = system_plane(corpus(), surface_metric("chrf", "de"), surface_metric("bleu", "de"))
+def test_systems_are_compared_on_the_segments_of_the_test_set():
+    test, axis = corpus(), mean_axis("n", "n", "n", np.zeros((2, 3)))
+    with pytest.raises(DataError):
+        plane_of(test, axis, axis)
+    plane = system_plane(test, surface_metric("chrf", "de"), surface_metric("bleu", "de"))
     assert plane.only(["S2", "S0"]).systems == ("S2", "S0")
 
 
