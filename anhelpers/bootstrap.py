@@ -20,16 +20,16 @@ from .estimate import Estimate
 from .progress import note_once
 
 LEVEL = 0.95
+# Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away.
 FEWEST, FARTHEST = 8, 2.0
-"""Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away."""
 _FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
 _STEP, _STEP_OF = 1e-4, 1e-2  # steps of differences: shares of a sum, and of the error of a score
 _NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none but rounding
+# How many numbers of draws × clusters are in memory at a time: 64 MB, and as much of what is made of them.
 BLOCK = 2**23
-"""How many numbers of draws × clusters are in memory at a time: 64 MB, and as much of what is made of them."""
 
+# (..., S) sums -> (...) scores.
 Score = Callable[[np.ndarray], np.ndarray]
-"""(..., S) sums -> (...) scores."""
 
 
 def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:

@@ -28,8 +28,8 @@ from .naturalness.lm import LanguageModel
 from .progress import progress
 from .translation import TranslationModel
 
+# How tokens are drawn, and the parameter of transformers: Holtzman et al. 2020, Hewitt et al. 2022.
 METHODS = {"ancestral": "", "epsilon": "epsilon_cutoff", "top-p": "top_p", "top-k": "top_k"}
-"""How tokens are drawn, and the parameter of transformers: Holtzman et al. 2020, Hewitt et al. 2022."""
 PLAIN = "{src_lang}: {src}\n{trg_lang}:"
 CHAT = (
     "Translate the following text from {src_lang} into {trg_lang}. Give the translation "

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
+# Extra → the modules that it installs.
 _EXTRAS = {
     "neural": "torch transformers comet huggingface_hub tokenizers safetensors",
     "gemma": "gguf",
@@ -17,7 +18,6 @@ _EXTRAS = {
     "cluster": "dask distributed",
     "theory": "cvxpy",
 }
-"""Extra → the modules that it installs."""
 
 _LONGEST = 2000
 _LINE_END = re.compile(r"[ \t]*\r?\n\s*")

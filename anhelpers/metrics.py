@@ -10,8 +10,8 @@ import numpy as np
 from .data.languages import short_code
 from .errors import DataError
 
+# Name of the corpus metric that needs R, for callers that have not loaded the module that computes it.
 LPP_DISTANCE = "lpp-distance"
-"""Name of the corpus metric that needs R, for callers that have not loaded the module that computes it."""
 
 
 def signature_of(parts: Mapping[str, object]) -> str:

@@ -22,8 +22,8 @@ from .gguf import PACKAGED, converted
 T = TypeVar("T")
 DTYPES = ("float32", "bfloat16", "float16")
 LONGEST = 4096  # tokens; some models name no limit, and attention grows with its square
+# Padded tokens in a forward pass, by the kind of device; on a CPU a larger batch leaves the cache.
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}
-"""Padded tokens in a forward pass, by the kind of device; on a CPU a larger batch leaves the cache."""
 
 # The files of a folder that decide a score: weights, pieces, vocabulary and settings.
 _WEIGHTS = {".safetensors", ".bin", ".model", ".spm"}

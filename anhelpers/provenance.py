@@ -24,11 +24,11 @@ from .metrics import signature_of
 if TYPE_CHECKING:
     import jinja2
 
+# Environment variable: the running command or notebook, for the kernels and workers it starts.
 _MAKING = "ANHELPERS_MAKING"
-"""Environment variable: the running command or notebook, for the kernels and workers it starts."""
 
+# File name → origin, of the results in a folder.
 MADE = ".made.json"
-"""File name → origin, of the results in a folder."""
 
 _LIBRARIES = "altair cvxpy numba numpy pandas sacrebleu scipy torch transformers vl-convert-python"
 

@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 
 from .._lazy import compiled
 
+# Symbols (uint32) of some texts one after the other, and the (n+1,) int64 offsets of the texts in them.
 Texts = tuple[np.ndarray, np.ndarray]
-"""Symbols (uint32) of some texts one after the other, and the (n+1,) int64 offsets of the texts in them."""
+# (n texts, R streams of G references, (G+1,) first text of each reference) -> (n, S) counts.
 Counter = Callable[[list[str], list[list[str | None]], np.ndarray], np.ndarray]
-"""(n texts, R streams of G references, (G+1,) first text of each reference) -> (n, S) counts."""
 
 _CHAR_ORDER = 6  # Popović 2015
 _BETA = 2  # recall counts twice as much: Popović 2016, http://aclweb.org/anthology/W16-2341

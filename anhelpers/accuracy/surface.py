@@ -21,12 +21,12 @@ from ..metrics import Asked, Metric
 from ..progress import note_once, progress
 from . import bleu, chrf
 
+# Names -> labels.
 METRICS = {"chrf": "chrF", "chrf++": "chrF++", "bleu": "BLEU", "ter": "TER"}
-"""Names -> labels."""
 
 _BATCH_CHARACTERS = 2**18  # an array of code points of 1 MiB stays in a core's second-level cache
+# A reference text, or None if it is missing; an empty text is a reference without words, as in sacreBLEU.
 Reference = str | None
-"""A reference text, or None if it is missing; an empty text is a reference without words, as in sacreBLEU."""
 
 
 def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metric:

@@ -31,11 +31,11 @@ CRITERIA = {  # what 1 and what 5 mean
     "fluency": ("hardly readable", "reads as if it had been written in this language"),
 }
 SCALE = (1, 2, 3, 4, 5)
+# Header of a file of ratings; the last three may be missing. turn: when the page asked, from 1.
 COLUMNS = (
     *("rater", "sheet", "segment", "candidate", "criterion", "rating"),
     *("seconds", "version", "turn"),
 )
-"""Header of a file of ratings; the last three may be missing. turn: when the page asked, from 1."""
 Cell = tuple[int, int, str]  # segment, candidate, criterion
 HOW = (
     "Two passes: first how fluent each text is, without its source; then how accurate, with it. Once "

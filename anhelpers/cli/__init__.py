@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import __version__
 
+# Command → purpose, in the order of --help; the modules are loaded when needed.
 COMMANDS = {
     "check": "report installed features and how to install others, or the origin of a result",
     "data": "list the data sets with their licence and place, or download some",
@@ -25,10 +26,9 @@ COMMANDS = {
     "mqm": "MQM ratings: penalties of systems with intervals, or by rater, doc, domain, segment",
     "xmi": "cross-mutual information in bits per sentence, from two score files or two models",
 }
-"""Command → purpose, in the order of --help; the modules are loaded when needed."""
 
+# Options that are not parameters of a result.
 _PLACES = {"command", "debug", "output", "out", "html", "mme", "jobs"}
-"""Options that are not parameters of a result."""
 
 _STATUS = """exit status:
   0 success; 1 a notebook failed; 2 wrong input; 70 internal error (please report it); 130 interrupted"""

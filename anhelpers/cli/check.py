@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import DataError, MissingExtra, one_line
 
 EXAMPLE = "anhelpers check"
+# Feature → distributions, and the extra that installs them.
 _FEATURES = {
     "scores, curves, charts": ("numpy scipy pandas numba sacrebleu altair vl-convert-python", ""),
     "notebooks": ("jupyterlab papermill nbconvert ipykernel latex2mathml", "notebooks"),
@@ -20,7 +21,6 @@ _FEATURES = {
     "cluster": ("dask distributed dask-jobqueue", "cluster"),
     "tests": ("pytest hypothesis ruff mypy playwright nbstripout", "dev"),
 }
-"""Feature → distributions, and the extra that installs them."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:

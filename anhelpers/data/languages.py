@@ -17,18 +17,18 @@ from ..progress import note
 with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
     _TABLE = [*csv.DictReader(file)]
 
+# Two-letter and three-letter code of a language -> its English name.
 NAMES = {
     row[code]: row["name"]
     for row in _TABLE
     for code in ("iso639_1", "iso639_3")
     if row["name"] and row[code]
 }
-"""Two-letter and three-letter code of a language -> its English name."""
 
+# ISO 639-1 -> ISO 639-3 codes of a language and of its members that models distinguish.
 MEMBERS = {
     row["iso639_1"]: [row["iso639_3"], *row["members"].split()] for row in _TABLE if row["iso639_1"]
 }
-"""ISO 639-1 -> ISO 639-3 codes of a language and of its members that models distinguish."""
 
 _OTHERS = [row["iso639_3"] for row in _TABLE if not row["iso639_1"]]
 CODES = frozenset([*MEMBERS, *(code for codes in MEMBERS.values() for code in codes), *_OTHERS])

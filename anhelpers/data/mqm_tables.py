@@ -24,8 +24,8 @@ from .fetch import bundled
 from .io import _refuse, read_table
 from .ratings import Ratings, _category_key
 
+# An ignored error still counts in the penalty; "none" is not an error.
 _DIMENSIONS = ("accuracy", "fluency", "ignored", "none")
-"""An ignored error still counts in the penalty; "none" is not an error."""
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from .._lazy import pd
 from ..errors import DataError
 from .languages import _split_pair
 
+# The kinds of translators.
 CATEGORIES = ("LLM", "MT", "online", "human", "control", "unknown")
-"""The kinds of translators."""
+# The line of mt-metrics-eval for a missing text.
 NO_TRANSLATION = "[No translation supplied]"
-"""The line of mt-metrics-eval for a missing text."""
 _MISSING = frozenset([NO_TRANSLATION, "NO TRANSLATION AVAILABLE"])  # the second: wmt-format-tools
 _SEPARATOR = " | "  # between the tags of one text that several systems gave
 

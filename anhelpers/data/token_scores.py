@@ -18,8 +18,8 @@ from ..checks import ROUNDING
 from ..errors import DataError
 from .io import _parse_json, read_lines
 
+# Unit -> nats in one of it.
 NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
-"""Unit -> nats in one of it."""
 _NAME = re.compile(r"(?:token_)?logprobs?(?:_(nats|bits|log10))?")  # of a JSON key, or a header
 _FAIRSEQ = re.compile(r"([THP])-(\d{1,9})\t(.*)", re.DOTALL | re.ASCII)
 _KEYS = {

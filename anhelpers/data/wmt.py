@@ -53,12 +53,12 @@ from .languages import _split_pair
 from .plain import _is_canary, _ParallelFiles, _read_parallel
 from .schema import CATEGORIES, NO_TRANSLATION, TestSet
 
+# The bundled tables of systems: system, category, lp (its language pairs), claim, source.
 TABLES = {
     "wmt24": "wmt24_systems.csv",
     "wmt23": "wmt23_systems.csv",
     "wmt21-ted": "wmt21_ted_systems.csv",
 }
-"""The bundled tables of systems: system, category, lp (its language pairs), claim, source."""
 _DEFAULT_REFERENCE = dict.fromkeys(
     ("wmt24/en-de", "teaching", "teaching/en-de", "teaching/de-en"), "refB"
 )  # the standard reference of the task; refA is a second human, or that of which candidates are variants

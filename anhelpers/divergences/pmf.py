@@ -305,10 +305,10 @@ def ipm(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> float:
     return float(np.abs(checks.finite("critics", critics, (None, len(q))) @ (q - r)).max())
 
 
+# Name -> (q, r) -> divergence.
 DIVERGENCES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "tv": total_variation,
     "kl": kl,
     "js": jensen_shannon,
     "chi2": chi_squared,
 }
-"""Name -> (q, r) -> divergence."""

@@ -16,8 +16,8 @@ from .divergence import Divergence, _Ball
 from .linear import _best_targets, _solve_equal
 from .problem import Problem, Solution
 
+# (tolerance, step towards the cones' boundary) for Clarabel; its defaults are the second.
 _TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
-"""(tolerance, step towards the cones' boundary) for Clarabel; its defaults are the second."""
 _NEAR = 2e-5  # D below which `_near` is tried too: there the two agree to 1e-6 of the range of A
 # D below which only `_near` is used: the tolerance of the cone program is as large as D
 _CLOSE = 1e-8

@@ -52,8 +52,8 @@ class _Ball:
     slope: Callable[[float], float] = lambda d: 1.0
 
 
+# r -> (root, price), (k, Y) and (Y,): D(q, r) is |root @ (q - r)|² + price @ q to second order, for q close to r.
 Near = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""r -> (root, price), (k, Y) and (Y,): D(q, r) is |root @ (q - r)|² + price @ q to second order, for q close to r."""
 
 
 @dataclass(frozen=True)

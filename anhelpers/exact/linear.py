@@ -22,8 +22,8 @@ from .problem import SLACK, SUMMED, Problem
 # entries up to which matrices are dense: sparse ones take longer to build than to solve
 _SMALL = 20_000
 
+# D, cost, and (X, Y) mass P(x) Q(y|x).
 _Vertex = tuple[float, float, np.ndarray]
-"""D, cost, and (X, Y) mass P(x) Q(y|x)."""
 
 
 def _solve_point(

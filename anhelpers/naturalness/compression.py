@@ -45,13 +45,13 @@ def _zstd(data: bytes) -> bytes:
     return zstandard.ZstdCompressor(compression_params=settings).compress(data)
 
 
+# Each at its highest level, with as little overhead as its library allows.
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
     "zlib": _zlib,
     "bz2": lambda data: bz2.compress(data, 9),
     "lzma": _lzma,
     "zstd": _zstd,
 }
-"""Each at its highest level, with as little overhead as its library allows."""
 
 
 def _signature() -> str:

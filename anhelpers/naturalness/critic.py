@@ -38,16 +38,16 @@ FEWEST = 6  # words of a text of which the language can be told
 # -- what a critic reads -----------------------------------------------------------------------------------------------
 
 _START, _END = "<s>", "</s>"
+# Forms of quotes, dashes and dots depend on who typed a text, so all forms of a sign become one.
 _SAME_SIGNS = [  # marks in pairs first: two ` are one quotation mark
     (re.compile("[„“”«»‟\"]|[’‘‚`´']{2}"), '"'),
     (re.compile("[’‘‚`´]"), "'"),
     (re.compile("…"), "..."),
     (re.compile("(?:^|\\s)[–—−-]+(?=\\s|$)|--+|—"), " - "),
 ]
-"""Forms of quotes, dashes and dots depend on who typed a text, so all forms of a sign become one."""
 _TOKEN = re.compile(r"#[A-Z_\-]+#|\d+(?:[.,:]\d+)*|\w+(?:['-]\w+)*|\.\.+|[^\w\s]")
+# Signs at the end of a text are skipped: a line may be a sentence or a headline.
 _LAST = frozenset((".", "!", "?", "...", '"'))
-"""Signs at the end of a text are skipped: a line may be a sentence or a headline."""
 
 
 @dataclass(frozen=True)

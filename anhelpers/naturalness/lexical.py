@@ -23,10 +23,10 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Asked, Metric
 
+# Tokens of MATTR's window: lexicalrichness' default. Covington and McFall 2010 take 500 for long texts.
 WINDOW = 100
-"""Tokens of MATTR's window: lexicalrichness' default. Covington and McFall 2010 take 500 for long texts."""
+# The type-token ratio, inclusive, at which MTLD's factor ends: McCarthy and Jarvis 2010.
 THRESHOLD = 0.72
-"""The type-token ratio, inclusive, at which MTLD's factor ends: McCarthy and Jarvis 2010."""
 Tokens = Sequence[Hashable] | np.ndarray
 _CJK = "\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _JOINERS = "\u200c\u200d"  # within words of Persian and of the scripts of India

@@ -21,11 +21,11 @@ from ..scoring.cache import cached, signatures
 from . import packed
 
 DEFAULT = "gemma-3-270m"
+# The bundled cache file: scores of the bundled texts under the default model and by its heads.
 STORE = "scores.sqlite"
-"""The bundled cache file: scores of the bundled texts under the default model and by its heads."""
 _CHUNK = 1024  # texts between two commits of the cache; those that begin alike share prefixes
+# Logits and columns at once: 4 MiB of float32 stay in a CPU's cache, a GPU needs few large products.
 _CPU_BLOCK, _GPU_BLOCK = (2**20, 2**11), (2**27, 2**20)
-"""Logits and columns at once: 4 MiB of float32 stay in a CPU's cache, a GPU needs few large products."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from .. import checks
 from ..divergences.mmd import linear, mmd2
 from ..estimate import Estimate
 
+# Lengths of the n-grams: from characters to about a word.
 ORDERS = (1, 2, 3, 4, 5)
-"""Lengths of the n-grams: from characters to about a word."""
 
 
 def ngram_features(

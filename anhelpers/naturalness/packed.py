@@ -20,16 +20,16 @@ from ..errors import AnhelpersError, need
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
+# Width of a row, or twice its longest text: attention grows with the square of a row.
 TOKENS_PER_ROW = 256
-"""Width of a row, or twice its longest text: attention grows with the square of a row."""
+# Longer texts are read whole: their rows would need masks of millions of numbers.
 LONGEST_TEXT = 512
-"""Longer texts are read whole: their rows would need masks of millions of numbers."""
+# A text is packed if it shares this part of its tokens with a neighbour in sorted order; less costs more than the
+# mask saves (measured on models of 2.6 and 5 million parameters).
 SHARED = 0.2
-"""A text is packed if it shares this part of its tokens with a neighbour in sorted order; less costs more than the
-mask saves (measured on models of 2.6 and 5 million parameters)."""
+# Nats per token, absolute and relative, by which a tree may differ from its texts one by one: rounding of float32.
+# With a wrong mask the difference is 0.1 and more.
 AGREE = 1e-5
-"""Nats per token, absolute and relative, by which a tree may differ from its texts one by one: rounding of float32.
-With a wrong mask the difference is 0.1 and more."""
 _trials: WeakKeyDictionary = WeakKeyDictionary()  # model -> {(length, width): whether trees agree}
 
 Tokens = Sequence[int]

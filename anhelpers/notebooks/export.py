@@ -14,15 +14,15 @@ _TEMPLATES = Path(__file__).parents[1] / "templates"
 _FORMATS = ("html", "svg", "png", "jpeg", "markdown", "plain")
 _PRIORITY = [f"{'image' if f in ('svg', 'png', 'jpeg') else 'text'}/{f}" for f in _FORMATS]
 _SETUP = {"setup", "parameters", "injected-parameters"}
+# Tab stops of nbconvert on elements without any action.
 _TAB_STOP = re.compile(
     r'(?<=class="jp-Cell-inputWrapper") tabindex="0"|(?<=data-mime-type="text/plain") tabindex="0"'
     r'|(?<=data-mime-type="text/html") tabindex="0"(?=>\s*<div class="anx-host")'
 )
-"""Tab stops of nbconvert on elements without any action."""
+# An inline formula with the punctuation after it: kept on one line.
 _CLOSED = re.compile(
     r'<math[^>]* display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:!?)\u2019\u201d]+', re.S
 )
-"""An inline formula with the punctuation after it: kept on one line."""
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _EXERCISES = (
     "## Exercises\n\nThink, and write your answer down.{} "

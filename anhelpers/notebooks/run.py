@@ -22,8 +22,8 @@ from ..provenance import environment, made_by, making
 from .catalog import _parameters_of, notebook_paths, parse_value
 from .export import _export_html
 
+# Errors of this package by name: their message needs no traceback.
 _REFUSALS = ("AnhelpersError", "DataError", "MissingExtra", "UnknownName")
-"""Errors of this package by name: their message needs no traceback."""
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ from ..frontier import OracleCurve, hulls, line_distances
 from ..stats import p_value, pearson, spearman
 from .scores import Plane
 
+# Systems in the smallest window: any three points correlate strongly.
 FEWEST = 4
-"""Systems in the smallest window: any three points correlate strongly."""
+# Least reliability for a verdict; below it, shared errors relate unrelated systems too often.
 RELIABLE = 0.75
-"""Least reliability for a verdict; below it, shared errors relate unrelated systems too often."""
+# Up to this many systems, p enumerates all permutations of naturalness, so that it depends on no seed.
 _ALL_WAYS = 7
-"""Up to this many systems, p enumerates all permutations of naturalness, so that it depends on no seed."""
+# Monte Carlo errors of p within which a different seed may decide otherwise.
 _EDGE = 3
-"""Monte Carlo errors of p within which a different seed may decide otherwise."""
 _CLAIMED = {"near": -1, "far": 1}
 
 

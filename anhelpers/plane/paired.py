@@ -16,13 +16,13 @@ from ..stats import holm
 from .scores import AXES, Axis, Plane
 
 ALPHA = 0.05
+# Expected draws beyond a difference whose p is just small enough for Holm's first step.
 _BEYOND = 10
-"""Expected draws beyond a difference whose p is just small enough for Holm's first step."""
+# Further draws for a pair whose corrected p is within so many Monte Carlo errors of ALPHA.
 _MOST, _NEAR = 400_000, 3
-"""Further draws for a pair whose corrected p is within so many Monte Carlo errors of ALPHA."""
 _SYSTEMS = "systems"
+# Why a system is outside (`Plane.outside`); the first that fits names the family of a pair.
 _FAMILIES = ("control", "copy", "human", "added")
-"""Why a system is outside (`Plane.outside`); the first that fits names the family of a pair."""
 _COLUMNS = [
     *("axis", "family", "system_a", "system_b", "difference", "p", "p_holm", "n_swaps", "exact"),
     *("n", "n_docs", "resampled", "title"),

@@ -28,6 +28,7 @@ from ..stats import pearson
 from .scores import AXES, Plane
 
 _ENDS = ("", "_low", "_high")
+# Column of a table of systems → its heading.
 _NAMES = {
     "system": "system",
     "category": "kind",
@@ -44,7 +45,6 @@ _NAMES = {
     "naturalness_cluster": "naturalness cluster",
     "n": "n",
 }
-"""Column of a table of systems → its heading."""
 
 _LENGTHS = ("short", "middle", "long")
 

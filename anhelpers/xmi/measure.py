@@ -21,11 +21,11 @@ UNITS = {"nats": 1 / math.log(2), "bits": 1.0, "log10": math.log2(10)}  # bits i
 Tokens = Sequence[int] | Sequence[Sized | None] | Sequence[int | Sized | None]
 
 SENTENCE = "bits per sentence"
+# How bits of tokens become bits of a sentence: by eq. 2, or as in the published Table 1.
 COUNTS = {
     "all": "sum over tokens, mean over sentences",
     "published": "mean over tokens × (tokens - 1 per sentence)",
 }
-"""How bits of tokens become bits of a sentence: by eq. 2, or as in the published Table 1."""
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from ..stats import correlation_p, pearson
 from .measure import COUNTS
 
 _NUMBERS = ("h_lm", "h_mt", "xmi", "bleu")
+# Column to its file, and to what its rows are of: the target language, or the direction.
 _SCORES = {
     "h_lm": ("xent.lm.csv", "trg"),
     "h_mt": ("xent.mt.csv", "direction"),
@@ -47,7 +48,6 @@ _SCORES = {
     "ppl_lm": ("ppl.lm.csv", "trg"),
     "ppl_mt": ("ppl.mt.csv", "direction"),
 }
-"""Column to its file, and to what its rows are of: the target language, or the direction."""
 
 _FEATURES = {
     "src_mcc": ("mcc.csv", "src", "source morphology"),
@@ -68,12 +68,12 @@ _FEATURES = {
     "ttr_distance": ("distance_ttr.csv", "direction", "TTR distance"),
     "word_overlap": ("word_overlap.csv", "direction", "word overlap"),
 }
+# The 17 features, each with its file and what its rows are of: morphological counting complexity,
+# average dependency length and head-POS entropy of both languages, six typological distances from
+# English (URIEL), and five of the training texts (see `features`).
 FEATURES = {name: row[:2] for name, row in _FEATURES.items()}
-"""The 17 features, each with its file and what its rows are of: morphological counting complexity,
-average dependency length and head-POS entropy of both languages, six typological distances from
-English (URIEL), and five of the training texts (see `features`)."""
+# Readable names of the features, for tables and charts.
 FEATURE_NAMES = {name: row[2] for name, row in _FEATURES.items()}
-"""Readable names of the features, for tables and charts."""
 
 
 def find_outputs(folder: str | PathLike | None = None) -> dict[str, Path]:

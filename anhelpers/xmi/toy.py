@@ -24,12 +24,12 @@ _STEMS = (
     "tavin", "morel", "kadun", "pelis", "rogat", "lubin", "zemar", "fidol",
     "nerup", "sobik", "galem", "tunor", "haspek", "vikar", "bodin", "yalun",
 )  # fmt: skip
+# Target language: each general word, and two precise words of the same meaning.
 _THINGS = {
     "bird": ("owl", "crow"), "tree": ("oak", "pine"), "fish": ("trout", "eel"),
     "dog": ("poodle", "terrier"), "flower": ("rose", "tulip"), "tool": ("hammer", "saw"),
     "boat": ("canoe", "ferry"), "hat": ("beret", "bonnet"),
 }  # fmt: skip
-"""Target language: each general word, and two precise words of the same meaning."""
 _PRECISE = tuple(word for two in _THINGS.values() for word in two)
 
 
