@@ -257,6 +257,54 @@ def test_a_plane_of_files_and_of_one_domain(files, undrawn):
     assert cli.main(["plane", "-s", "src.en", "-t", "A.de"]) == 2
 
 
+def wmt25(system, doc, text):
+    """A system of WMT25 with one document of two paragraphs, and its stored scores."""
+    row = {"language_pair": "cs-de_DE", "domain": "news", "document_id": "n1"}
+    row |= {"metric_scores": {"XCOMET-XL": [0.5, 0.25 * len(system)], "CometKiwi": [0.1, 0.2]}}
+    for folder, line in (
+        ("systems", {"doc_id": doc, "hypothesis": text}),
+        ("automatic_scores", row),
+    ):
+        Path("wmt25", folder).mkdir(parents=True, exist_ok=True)
+        Path("wmt25", folder, f"{system}.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+
+
+def test_without_references_a_plane_takes_a_stored_metric_or_names_others(files, undrawn, capsys):
+    for system, text in {"A": "Eins.\n\nZwei.", "BC": "Ein.\n\nZwo."}.items():
+        wmt25(system, "cs-de_DE_#_news_#_n1", text)
+    more = ["--naturalness", "compression", "-o", "out"]
+    assert cli.main(["plane", "--data", "wmt25", *more]) == 0
+    table = pd.read_csv("out/systems.csv").set_index("system")
+    assert table.accuracy.to_dict() == {"A": 0.375, "BC": 0.5}
+    assert "-m stored:wmt25#XCOMET-XL, also stored: CometKiwi." in capsys.readouterr().err
+    assert cli.main(["plane", "-s", "src.en", "-t", "A.de", *more]) == 2
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "cometkiwi" in last
+    assert len(last) <= 160
+
+
+def test_the_file_of_an_excluded_system_is_not_read(files, undrawn, capsys):
+    for system in "AB":
+        wmt25(system, "cs-de_DE_#_news_#_n1", "Eins.\n\nZwei.")
+    for broken in (Path("B.de"), Path("wmt25/systems/B.jsonl")):
+        broken.write_bytes(b"\xff")
+    assert score("-m", "chrf", "--exclude", "B", systems=("A.de:LLM", "B.de:MT")) == 0
+    assert {*table_of(capsys).system} == {"A"}
+    more = ["--naturalness", "compression", "-o", "out"]
+    texts = ["-s", "src.en", "-r", "ref.de", "-t", "A.de"]
+    for data in (["--data", "wmt25", *more], [*texts, "--mine", "B=B.de", *more]):
+        assert cli.main(["plane", *data]) == 2
+        assert cli.main(["plane", *data, "--exclude", "B"]) == 0
+        assert pd.read_csv("out/systems.csv").system.tolist() == ["A"]
+
+
+def test_score_takes_documents(files, capsys):
+    Path("docs.tsv").write_text("news\td1\nblog\td2\n", "utf-8")
+    assert score("-m", "chrf", "--segments", "--docs", "docs.tsv") == 0
+    table = table_of(capsys)
+    assert table[["domain", "doc"]].values.tolist() == [["news", "d1"], ["blog", "d2"]] * 2
+
+
 def xmi(mt, lm, *more):
     Path("mt").write_text(mt, "utf-8")
     Path("lm").write_text(lm, "utf-8")

@@ -167,18 +167,14 @@ def _files(path: Path, called: str) -> list[Path]:
 def _of_folder(path: Path, called: str, test: TestSet) -> pd.DataFrame:
     """The scores of a folder for those outputs of a test set that it has."""
     if (path / "automatic_scores").is_dir():
-        whole = load(path, test.lp)
+        whole = load(path, test.lp, exclude=test.unread)
         return within(whole, test, read_wmt25_scores(path, whole, called))
     if not is_mme(path):
         raise DataError("neither a folder of WMT25 nor one of mt-metrics-eval.", path)
-    stored = {
-        one.name if one.ref is None else f"{one.name}-{one.ref}": one
-        for one in mme_scores(path, test.lp)
-        if "seg" in one.levels
-    }
+    stored = {one.called: one for one in mme_scores(path, test.lp) if "seg" in one.levels}
     one = stored[checks.one_of(called, stored, f"stored score of segments in {path}")]
     scores = read_mme_scores(path, test.lp, one.name, one.ref).rename(columns={"score": "value"})
-    return within(load(path, test.lp), test, scores)
+    return within(load(path, test.lp, exclude=test.unread), test, scores)
 
 
 def _own_direction(values: np.ndarray, family: Family, called: str, path: Path) -> np.ndarray:

@@ -58,8 +58,9 @@ def _read(candidates: str, texts: shared._Texts, k: int | None) -> tuple[TestSet
 
     if not Path(candidates).is_file():
         of_set = replace(texts, data=candidates)
-        test = of_set.selected(load(candidates, texts.language_pair))
-        return test, load_candidates(candidates, texts.language_pair).without(texts.exclude)
+        lp, exclude = texts.language_pair, texts.exclude
+        test = of_set.selected(load(candidates, lp, exclude=exclude))
+        return test, load_candidates(candidates, lp, exclude=exclude)
     if texts.sources:
         test = read_plain(texts.sources, texts.references, {}, texts.language_pair)
         return texts.selected(test), read_candidates(candidates, test.srcs, k)

@@ -81,45 +81,54 @@ class _Texts:
         if bool(self.data) == bool(self.sources) or (self.data and own):
             raise DataError("texts: expected either --data NAME, or -s SRC with -t, -r, --docs.")
         files, kinds = _split_kinds(self.translations)
+        mine, more = _split_kinds(self.mine)
+        unread = tuple({*files, *mine}.intersection(self.exclude))
+        files = {name: path for name, path in files.items() if name not in unread}
+        mine = {name: path for name, path in mine.items() if name not in unread}
+        kinds = {name: kind for name, kind in (kinds | more).items() if name not in unread}
         if self.data:
-            test = load(self.data, self.language_pair)
+            test = load(self.data, self.language_pair, exclude=self.exclude)
         else:
             test = read_plain(
                 self.sources or "", self.references, files, self.language_pair, docs=self.docs
             )
-        mine, more = _split_kinds(self.mine)
         joined = add_systems(test, mine) if mine else test
-        for name in kinds | more:
+        for name in kinds:
             checks.one_of(name, joined.systems, "system")
-        return test, replace(joined, categories={**joined.categories, **kinds, **more})
+        kinds = {**joined.categories, **kinds}
+        return test, replace(joined, categories=kinds, unread=test.unread + unread)
 
     def selected(self, test: TestSet) -> TestSet:
         """The test set without excluded systems, with other references as human points."""
         from ..plane import with_human_points
 
         for name in self.exclude:
-            checks.one_of(name, {*test.systems, *test.refs}, "system")
+            checks.one_of(name, {*test.systems, *test.refs, *test.unread}, "system")
         here = [name for name in self.exclude if name in test.systems]
         kept = None if self.data else ["all"]
         test = with_human_points(test.without(here), self.reference or kept)
         # references that have become human points
         return test.without(
-            name for name in self.exclude if name in test.systems or name not in here
+            name
+            for name in self.exclude
+            if name in test.systems or name not in (*here, *test.unread)
         )
 
 
-def _split_kinds(typed: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-    """[NAME=]FILE[:KIND] → the files without kinds, and system → kind."""
+def _split_kinds(typed: Iterable[str]) -> tuple[dict[str, Path], dict[str, str]]:
+    """[NAME=]FILE[:KIND] → name → file, and name → kind."""
     from ..data.plain import named_files
 
-    files, kinds = [], {}
+    files: list[str] = []
+    kinds: dict[Path, str] = {}
     for one in typed:
         file, _, kind = one.rpartition(":")
-        if kind in _KINDS and not Path(one.partition("=")[2] or one).exists():
-            (name,) = named_files([file])
-            kinds[name] = kind
-        files.append(file if kind in _KINDS and not Path(one).exists() else one)
-    return files, kinds
+        given = kind in _KINDS and not Path(one.partition("=")[2] or one).exists()
+        files.append(file if given else one)
+        if given:
+            kinds |= dict.fromkeys(named_files([file]).values(), kind)
+    named = named_files(files)
+    return named, {name: kinds[path] for name, path in named.items() if path in kinds}
 
 
 def _add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:
@@ -130,6 +139,7 @@ def _add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None
     if systems:
         add("-t", "--translations", nargs="+", metavar="[NAME=]HYP", help="system outputs")
         add("--data", metavar="NAME|PATH", help="a data set in place of -s, -r and -t")
+        add("--docs", metavar="FILE", help="a line domain<TAB>document for each segment of -s")
     add("-l", "--language-pair", metavar="LP", help="such as en-de (default: inferred)")
     add(
         "--reference",

@@ -62,14 +62,14 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="your systems, which are not used as candidates for the oracle curve; KIND (LLM, MT, "
         "online, human) selects their marker",
     )
-    add("--docs", metavar="FILE", help="a line domain<TAB>document for each segment of -s")
     add(
         "-m",
         "--metrics",
         nargs="+",
-        default=["chrf"],
+        default=[],
         metavar="METRIC",
-        help=f"accuracy, one panel each: {lookup.listed('accuracy')} (default: chrf)",
+        help=f"accuracy, one panel each: {lookup.listed('accuracy')} (default: chrf; without references the first "
+        "stored metric of --data)",
     )
     shared._add_options(parser, "--naturalness", "--lm", "--mono", "--seed")
     add("--domain", metavar="NAME", help="only the segments of this domain")
@@ -87,6 +87,8 @@ def run(args: argparse.Namespace) -> None:
         *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed),
     )
     compared = _read(request)
+    if not request.metrics:
+        request = replace(request, metrics=(_default_metric(request.texts.data, compared.test),))
     chosen = request.naturalness or lookup.default_naturalness(compared.test.trg_lang, request.lm)
     results = _score(request, compared, chosen)
     shared._print_notes(note for one in results for note in (*one.notes, *one.cautions))
@@ -115,18 +117,37 @@ def _read(request: _Request) -> _Compared:
     test = check_systems(texts.selected(joined))
     shared._print_notes(check(test))
     if texts.data:
-        cands = load_candidates(texts.data, texts.language_pair).without(texts.exclude)
+        cands = load_candidates(texts.data, texts.language_pair, exclude=texts.exclude)
     else:
         names = [
             name for name in given.systems if name in test.systems and name not in given.copies
         ]
-        if not names or not given.refs:
-            raise DataError("texts: expected -r REF and a system (-t) that is not a copy of it.")
+        if not names:
+            raise DataError("texts: expected a system (-t) that is not a copy of a reference (-r).")
         said = [i for i in range(len(test)) if any(test.systems[s][i].strip() for s in names)]
         test = test.subset(said) if len(said) < len(test) else test
         cands = from_systems(test, names)
     mine = [s for s in joined.systems if s not in given.systems and s in test.systems]
     return _Compared(test, cands, tuple(mine))
+
+
+def _default_metric(data: str | None, test: TestSet) -> str:
+    """chrf; without references the first stored metric of the data set."""
+    from ..data import find_file, mme_scores
+    from ..data.sets import SETS
+
+    if test.refs:
+        return "chrf"
+    place = find_file(str(data)) if data in SETS else data
+    scores = mme_scores(place, test.lp) if place else []
+    stored = [one.called for one in scores if "seg" in one.levels]
+    if stored:
+        others = f", also stored: {', '.join(stored[1:])}" if stored[1:] else ""
+        shared._print_notes([f"no references: -m stored:{data}#{stored[0]}{others}."])
+        return f"stored:{data}#{stored[0]}"
+    rows = [row for row in lookup.TABLE if row.axis == "accuracy" and row.sees == ("source",)]
+    free = ", ".join(row.name for row in rows)
+    raise DataError(f"no references: got no -m, expected -r REF or -m with one of {free}.")
 
 
 def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneResult]:

@@ -59,7 +59,7 @@ def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataF
     if not is_export(paths[0]):
         return pd.concat([read_scores(path, test) for path in paths])
     named = test.name in SETS and whereabouts(test.name) is not None
-    whole = load(test.name) if named else test
+    whole = load(test.name, exclude=test.unread) if named else test
     ratings = pd.concat(
         [_with_segments(_read_export(path, kind, test.lp), whole, path) for path in paths]
     )

@@ -74,6 +74,8 @@ class TestSet:
         Remarks of the reader, for the user.
     glosses : sequence of N str, optional
         Sources in plain English.
+    unread : sequence of str, optional
+        Excluded systems, whose files were not read.
 
     Raises
     ------
@@ -92,6 +94,7 @@ class TestSet:
     categories: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     glosses: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _split_pair(self.lp)

@@ -6,7 +6,7 @@ Files of the package come first, then those of the folder ANHELPERS_DATA, then d
 
 import csv
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -137,7 +137,13 @@ def available() -> list[dict[str, Any]]:
     ]
 
 
-def load(name: str | PathLike, lp: str | None = None, reference: str | None = None) -> TestSet:
+def load(
+    name: str | PathLike,
+    lp: str | None = None,
+    reference: str | None = None,
+    *,
+    exclude: Collection[str] = (),
+) -> TestSet:
     """Load a test set by name or path.
 
     Parameters
@@ -148,6 +154,8 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
         Language pair; needed if a folder holds several.
     reference : str, optional
         The default reference; by default that of the task, or the first by name.
+    exclude : collection of str
+        Systems of a folder whose files are not read.
 
     Raises
     ------
@@ -155,15 +163,18 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     """
     one = SETS.get(str(name))
     if one is None:
-        return _load_path(Path(name), lp, reference)
+        return _load_path(Path(name), lp, reference, exclude)
     if not one.lp:
         raise DataError(f"got {one.note}, expected the name of a test set.", name)
     checks.one_of(lp or one.lp, [one.lp], f"language pair of {name}")
     folder = find_file(str(name))
-    return _read_wmt(folder, one.lp, year=int(one.year), reference=reference, name=str(name))
+    called, year = str(name), int(one.year)
+    return _read_wmt(folder, one.lp, year=year, reference=reference, name=called, exclude=exclude)
 
 
-def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
+def _load_path(
+    path: Path, lp: str | None, reference: str | None, exclude: Collection[str]
+) -> TestSet:
     """Load a test set from a folder or file."""
     if not path.exists():
         hint = nearest(str(path), SETS) or "."
@@ -174,8 +185,8 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
             raise DataError(f"language pairs: got {', '.join(pairs) or 'none'}. Name one.", path)
         lp = lp or pairs[0]
         if is_mme(path):
-            return _read_mme(path, lp, reference=reference)
-        test = _read_wmt(path, lp, reference=reference)
+            return _read_mme(path, lp, reference=reference, exclude=exclude)
+        test = _read_wmt(path, lp, reference=reference, exclude=exclude)
         if reference is None and "refB" in test.refs and _own_file(path, CANDIDATES):
             reference = "refB"  # a copied teaching set: many candidates vary its refA
     else:
@@ -187,16 +198,18 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     return test.with_reference(reference) if reference else test
 
 
-def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
-    """Load candidates by name or path: candidates.jsonl, else the system outputs."""
+def load_candidates(
+    name: str | PathLike, lp: str | None = None, *, exclude: Collection[str] = ()
+) -> CandidateSet:
+    """Load candidates by name or path: candidates.jsonl, else the outputs of systems but those to `exclude`."""
     place = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else Path(name)
     if place.is_file() and _suffix_of(place) not in (".xml", ".sgm"):
-        return read_candidates(place)
-    if str(name) in SETS and str(name) not in TEACHING:
-        return from_systems(load(name, lp))
-    if (own := _own_file(place, CANDIDATES)) is not None:
-        return read_candidates(own, srcs=load(name, lp).srcs)
-    return from_systems(load(name, lp))
+        return read_candidates(place).without(exclude)
+    test = load(name, lp, exclude=exclude)
+    folder = str(name) in TEACHING or str(name) not in SETS
+    if folder and (own := _own_file(place, CANDIDATES)) is not None:
+        return read_candidates(own, srcs=test.srcs).without(exclude)
+    return from_systems(test).without(exclude)
 
 
 def load_mono(name: str | PathLike) -> tuple[str, ...]:

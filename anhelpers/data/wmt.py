@@ -26,7 +26,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -45,6 +45,7 @@ from .io import (
     _stem_of,
     _suffix_of,
     _value_of,
+    read_bytes,
     read_lines,
     read_table,
     write_atomic,
@@ -62,6 +63,7 @@ TABLES = {
 _DEFAULT_REFERENCE = dict.fromkeys(
     ("wmt24/en-de", "teaching", "teaching/en-de", "teaching/de-en"), "refB"
 )  # the standard reference of the task; refA is a second human, or that of which candidates are variants
+_DOC_2025 = re.compile(rb'"doc_id"\s*:\s*"(\w+-\w+)_#_')
 _SOURCE_2023 = re.compile(r"(?P<test>.+)\.(?P<lp>[^.]+)\.src\.[^.]+")
 
 
@@ -104,6 +106,7 @@ def _read_wmt(
     year: int | None = None,
     reference: str | None = None,
     name: str = "",
+    exclude: Collection[str] = (),
 ) -> TestSet:
     """Read the test set of one language pair from a WMT text tree.
 
@@ -119,6 +122,8 @@ def _read_wmt(
         The default reference; by default the standard one of the task, else the first by name.
     name : str
         Of the set; by default wmt23/LP, wmt24/LP for files with WMT24's canary, or FOLDER/LP.
+    exclude : collection of str
+        Systems whose files are not read; those with a reference's name are.
 
     Raises
     ------
@@ -128,26 +133,27 @@ def _read_wmt(
     pairs = {pair: own for pair, own in _language_pairs(folder).items() if year in (None, own)}
     layout = pairs[checks.one_of(lp, pairs, "language pair")]
     if layout == 2025:
-        test = _read_2025(Path(folder), lp, name or f"{Path(folder).resolve().name}/{lp}")
+        test = _read_2025(Path(folder), lp, name or f"{Path(folder).resolve().name}/{lp}", exclude)
         return test.with_reference(reference) if reference else test
     root = _root(Path(folder))
     files = _find_2023(root, lp) if layout == 2023 else _find_2024(root, lp)
+    unread = [s for s in files.systems if s in exclude and s not in files.refs]
+    files = replace(files, systems={s: p for s, p in files.systems.items() if s not in unread})
     if not name:
         top = root.resolve().parent if root.name == "txt" else root.resolve()
         canary = layout == 2024 and _is_canary(read_lines(files.src))
         name = f"{f'wmt{layout - 2000}' if layout == 2023 or canary else top.name}/{lp}"
     test = _read_parallel(name, lp, files, _categories_of(name, root, files))
-    test = replace(
-        test, glosses=_glosses(root, len(test)) if len(_language_pairs(root)) == 1 else ()
-    )
+    glosses = _glosses(root, len(test)) if len(_language_pairs(root)) == 1 else ()
+    test = replace(test, glosses=glosses, unread=tuple(unread))
     return _with_default_reference(test, reference)
 
 
 def _language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
     if files := _files(Path(folder, "systems"), "*", ".jsonl"):  # WMT25
-        docs = {_value_of(row, "doc_id", str, path) for path in files for row in _read_jsonl(path)}
-        return dict.fromkeys(sorted(map(_pair_2025, docs)), 2025)
+        docs = {doc for path in files for doc in _DOC_2025.findall(read_bytes(path))}
+        return dict.fromkeys(sorted(_pair_2025(doc.decode()) for doc in docs), 2025)
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
     texts = [_stem_of(name) for name in sources if _suffix_of(name) == ".txt"]
@@ -248,10 +254,14 @@ def _files(folder: Path, pattern: str, suffix: str = "") -> list[Path]:
 _BETWEEN = "_#_"
 
 
-def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
+def _read_2025(folder: Path, lp: str, name: str, exclude: Collection[str]) -> TestSet:
     """Read one language pair of WMT25; its paragraphs are the segments."""
     texts: dict[str, dict[str, list[str]]] = {}
-    for path in _files(folder / "systems", "*", ".jsonl"):
+    files = _files(folder / "systems", "*", ".jsonl")
+    unread = tuple(_stem_of(path) for path in files if _stem_of(path) in exclude)
+    for path in files:
+        if _stem_of(path) in unread:
+            continue
         rows = [
             [_value_of(row, key, str, path, line) for key in ("doc_id", "hypothesis")]
             for line, row in enumerate(_read_jsonl(path), 1)
@@ -261,7 +271,7 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
         }
         if docs:
             texts[_stem_of(path)] = dict(sorted(docs.items()))
-    counts = {doc: len(parts) for doc, parts in next(iter(texts.values())).items()}
+    counts = {doc: len(parts) for doc, parts in next(iter(texts.values()), {}).items()}
     for system, found in texts.items():
         if {doc: len(parts) for doc, parts in found.items()} != counts:
             raise DataError(f"{system}: its documents or paragraphs differ.", folder)
@@ -280,6 +290,7 @@ def _read_2025(folder: Path, lp: str, name: str) -> TestSet:
         notes=(
             "no sources, no references: only metrics of the translation alone can be computed.",
         ),
+        unread=unread,
     )
 
 
@@ -308,7 +319,7 @@ class _StoredScores(NamedTuple):
     name : str
         Such as "chrF" or "mqm".
     ref : str, optional
-        References that a metric compares with: "refA", "refA.refB", "all", "src" for none; None for human scores.
+        References that a metric compares with: "refA", "refA.refB", "all", "src" for none; None for people and WMT25.
     levels : tuple of str
         Of "sys", "domain", "doc", "seg".
     """
@@ -318,6 +329,11 @@ class _StoredScores(NamedTuple):
     ref: str | None
     levels: tuple[str, ...]
 
+    @property
+    def called(self) -> str:
+        """The name with its references, such as "chrF-refA"."""
+        return self.name if self.ref is None else f"{self.name}-{self.ref}"
+
 
 def is_mme(folder: str | PathLike) -> bool:
     """Whether a folder has sources beside folders of scores."""
@@ -325,20 +341,21 @@ def is_mme(folder: str | PathLike) -> bool:
     return scores and Path(folder, "sources").is_dir()
 
 
-def _read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -> TestSet:
-    """Read the test set of one language pair.
-
-    Parameters
-    ----------
-    reference : str, optional
-        The default reference; by default that of the task, or the first by name.
-    """
+def _read_mme(
+    folder: str | PathLike, lp: str, *, reference: str | None = None, exclude: Collection[str] = ()
+) -> TestSet:
+    """Read the test set of one language pair; as `_read_wmt`."""
     name = f"{Path(folder).resolve().name}/{lp}"
-    return _read_wmt(folder, lp, year=2024, reference=reference, name=name)
+    return _read_wmt(folder, lp, year=2024, reference=reference, name=name, exclude=exclude)
 
 
 def mme_scores(folder: str | PathLike, lp: str) -> list[_StoredScores]:
-    """Return the stored scores of one language pair: of metrics, then of people."""
+    """Return the stored scores of one language pair in a folder, also of WMT25: of metrics, then of people."""
+    for path in _files(Path(folder, "automatic_scores"), "*", ".jsonl"):
+        for row in _read_jsonl(path):
+            if _pair_2025(str(row.get("language_pair"))) == lp:
+                names = _value_of(row, "metric_scores", dict, path)
+                return [_StoredScores("metric", name, None, ("seg",)) for name in names]
     levels: dict[tuple[str, str, str | None], set[str]] = defaultdict(set)
     for kind, pattern, form in (
         ("metric", f"metric-scores/{lp}/*.score", _METRIC_FILE),
@@ -375,7 +392,7 @@ def read_mme_scores(
     if not path.is_file():
         kind = "human" if ref is None else "metric"
         stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
-        known = [s.name if s.ref is None else f"{s.name}-{s.ref}" for s in stored]
+        known = [s.called for s in stored]
         checks.one_of(f"{metric}-{ref}" if ref else metric, known, f"{kind} score")
     kinds = {"system": str, "score": float}
     table = read_table(path, kinds, names=[*kinds], quoted=False)

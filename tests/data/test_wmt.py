@@ -52,6 +52,17 @@ def test_the_canary_is_dropped_and_means_wmt24(tree):
     assert list(_read_wmt(tree({}), "en-de", reference="refA").refs) == ["refA", "refB"]
 
 
+@pytest.mark.parametrize("files", [TREE_2024, TREE_2023])
+def test_the_file_of_an_excluded_system_is_not_read(tree, files):
+    root, names = tree(files), [name for name in files if name.startswith("system-outputs")]
+    kept, gone = _read_wmt(tree(files), "en-de").systems
+    (root / "txt" / names[1]).write_bytes(b"\xff")
+    test = load(root, exclude=[gone, "refA", "unknown"])
+    assert (list(test.systems), test.unread) == ([kept], (gone,))
+    with pytest.raises(DataError, match="line 1"):
+        load(root)
+
+
 @pytest.mark.parametrize("odd", TREE_2024)
 def test_files_that_do_not_belong_together_are_refused(tree, odd):
     for canary, text in ((True, TREE_2024[odd]), (False, TREE_2024[odd] + "news\td3\n")):
