@@ -113,14 +113,11 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
     y = {c: alt.Y(f"{c}:Q", scale=scale, axis=left) for c in (*_R, *_ALONE)}
     chosen, known = _Layer(rows.dropna(subset=_ALONE[:1])), _Layer(rows.dropna(subset=_R[1:]))
     zero = _Layer(pd.DataFrame({"pearson": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
-    tips: list[Any] = [
-        _tip(c) for c in ("n_systems", "distance", *_R, *_ALONE, *_DETAILS) if c in rows
-    ]
+    told = ("n_systems", "distance", *_R, *_ALONE, *_DETAILS)
+    tips: list[Any] = [_tip(c) for c in told if c in rows]
     tips += ["systems:N"] if "systems" in rows else []
-    band, bar = (
-        chosen.mark_area(color=BARS, opacity=0.25),
-        known.mark_rule(color=BARS, strokeWidth=2),
-    )
+    band = chosen.mark_area(color=BARS, opacity=0.25)
+    bar = known.mark_rule(color=BARS, strokeWidth=2)
     mean = chosen.mark_line(color="#000000", strokeDash=[6, 4])
     layers = [
         band.encode(x=x, y=y["selection_low"], y2="selection_high:Q"),
@@ -229,11 +226,9 @@ def plot_bias(
     layers = [] if noise.empty else [_field(noise, plane)]
     layers.append(_diagonal(ranges, plane))
     bars, lines = plane.bars(rows)
-    mixed = (
-        pd.DataFrame()
-        if arc is None
-        else _checked(chosen(arc), [*axes.values()], name="share", least=0)
-    )
+    mixed = pd.DataFrame()
+    if arc is not None:
+        mixed = _checked(chosen(arc), [*axes.values()], name="share", least=0)
     if len(mixed):
         lines.append(plane.at(mixed))
         mark = _Layer(mixed[["share", *axes.values()]]).mark_line(color=LINE, strokeWidth=2.5)
@@ -243,11 +238,7 @@ def plot_bias(
     shape, fill = zip(*(_LOOKS[kind] for kind in kinds), strict=True)
     looks = _told_apart("kind", kinds, _legend(symbolSize=160), shape=shape, fill=fill)
     tips: list[Any] = ["system:N", "kind:N"]
-    tips += [
-        _tip(f"{new}{e}", f"{old} {e[1:]}".replace("_", " ").strip())
-        for old, new in axes.items()
-        for e in _ENDS
-    ]
+    tips += [_tip(new, old.replace("_", " ")) for old, new in names.items()]
     tips += [_tip(c) for c in ("lean", "lean_low", "lean_high", "n", "n_docs") if c in rows]
     marks = _dots(rows).encode(**plane.channels, **looks, tooltip=tips)
     note = "Above the dashed line a metric agrees more with accuracy, below it more with fluency."
@@ -325,10 +316,8 @@ def plot_decisions(
     most, rows["x"] = int(rows.m.max()), rows.p.clip(lower=low)
     axes = ("p (two-sided, log scale)", "")
     plane = _Frame.over([low, 1], [1, most], axes, size=(_WIDE, _ROW * most), log=(True, False))
-    bind = (
-        {"bind": alt.binding_range(min=_SMALLEST, max=0.2, step=0.001, name="α ")} if slider else {}
-    )
-    param = alt.param("alpha", value=alpha, **bind)
+    bind = alt.binding_range(min=_SMALLEST, max=0.2, step=0.001, name="α ")
+    param = alt.param("alpha", value=alpha, bind=bind if slider else alt.Undefined)
     methods = [own for _, own in rows.groupby("method", sort=False)]
     chart = alt.concat(*(_panel(own, plane) for own in methods), spacing=24)
     below, holm, bonferroni = ((rows.level <= k).sum() for k in (2, 1, 0))
@@ -341,18 +330,13 @@ def plot_decisions(
     gone = dict.fromkeys(str(names.get(f, f)) for f in table.feature[table.p.isna()])
     notes += [f"Without a p-value: {', '.join(gone)}."] if gone else []
     notes += [f"p-values below {low:.2g} are drawn at the left edge."] if rows.p.min() < low else []
-    words = [
-        f"{method}: "
-        + "; ".join(
-            f"{t.name_} r = {t.r:.2f}, p = {t.p:.2g} ({[*LEVELS][t.level]})"
-            for t in own.itertuples()
-        )
-        for method, own in rows.rename(columns={"name": "name_"}).groupby("method", sort=False)
-    ]
-    chart = chart.add_params(param)
-    return _framed(
-        chart, claim if title is None else title, words, notes, width=len(methods) * (_WIDE + 200)
-    )
+    words, levels = [], [*LEVELS]
+    for method, own in rows.groupby("method", sort=False):
+        tests = own[["name", "r", "p", "level"]].itertuples(index=False)
+        said = (f"{name} r = {r:.2f}, p = {p:.2g} ({levels[k]})" for name, r, p, k in tests)
+        words.append(f"{method}: {'; '.join(said)}")
+    title, wide = claim if title is None else title, len(methods) * (_WIDE + 200)
+    return _framed(chart.add_params(param), title, words, notes, width=wide)
 
 
 def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
@@ -363,27 +347,21 @@ def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
     steps = pd.DataFrame({"order": range(2 * m), "left": m - np.repeat(range(m), 2)})
     steps["rank"] = np.repeat(range(1, m + 1), 2) + np.tile([-0.5, 0.5], m)
     stairs = _Layer(steps).transform_calculate(x="alpha / datum.left")
-    foot = _Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"]})).transform_calculate(
-        x="alpha / 1.5"
-    )
+    foot = _Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"]}))
     purple = "#A04B78"
     layers = [
         _Layer(rows).mark_rule(color="#DDDDDD", strokeWidth=1).encode(**row),
         stairs.mark_line(color=purple, strokeWidth=3).encode(x=x, y=y, order="order:Q"),
-        _text(foot, x, row, color=purple),
+        _text(foot.transform_calculate(x="alpha / 1.5"), x, row, color=purple),
     ]
     for text, over, align, dash in ((f"α/{m}", m, "right", [5, 4]), ("α", 1, "left", [1, 0])):
         line = _Layer(pd.DataFrame({"text": [text]})).transform_calculate(x=f"alpha / {over}")
         layers.append(line.mark_rule(strokeWidth=2, strokeDash=dash).encode(x=x))
         layers.append(_text(line, x, above, align=align))
     signed = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
-    head = pd.DataFrame({"text": ["r"]})
-    for frame, at, where in (
-        (signed, wide + 50, row),
-        (rows.assign(text=rows.name), -8, row),
-        (head, wide + 50, above),
-    ):
-        layers.append(_text(_Layer(frame), alt.value(at), where))
+    layers.append(_text(_Layer(signed), alt.value(wide + 50), row))
+    layers.append(_text(_Layer(rows.assign(text=rows.name)), alt.value(-8), row))
+    layers.append(_text(_Layer(pd.DataFrame({"text": ["r"]})), alt.value(wide + 50), above))
     levels = [f"'{name}'" for name in LEVELS]
     level = (
         f"datum.p < alpha / datum.m ? {levels[0]} : datum.p_holm < alpha ? {levels[1]} : "
@@ -396,9 +374,8 @@ def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
     step = "alpha / (datum.m - datum.rank + 1)"
     marks = _dots(rows).transform_calculate(decision=level, threshold=step)
     marks = marks.encode(x=x, y=y, tooltip=tips, **looks)
-    head = alt.TitleParams(
-        str(rows.method.iloc[0]).capitalize(), fontSize=18, anchor="middle", frame="group"
-    )
+    look: dict[str, Any] = {"fontSize": 18, "anchor": "middle", "frame": "group"}
+    head = alt.TitleParams(str(rows.method.iloc[0]).capitalize(), **look)
     return alt.layer(*layers, marks).properties(width=wide, height=high, title=head)
 
 

@@ -221,10 +221,8 @@ def plot_optimism(
         checks.one_of(name, systems["system"], "system")
     rows = systems[systems["system"].isin(named) | (systems["category"] == "human")]
     extent = [rows[["accuracy", "naturalness"]]]
-    extent += [
-        pd.DataFrame({"naturalness": x, "accuracy": low, "accuracy_high": high})
-        for x, low, high in drawn.values()
-    ]
+    columns = ["naturalness", "accuracy", "accuracy_high"]
+    extent += [pd.DataFrame(band.T, columns=columns) for band in drawn.values()]
     if fan is not None:
         ends = {c: getattr(fan, c)[[0, -1]].ravel() for c in ("naturalness", "accuracy")}
         extent.append(pd.DataFrame(ends))
@@ -233,20 +231,15 @@ def plot_optimism(
     layers = _bands(drawn, [*curves], plane)
     thin: dict[str, np.ndarray] = {}
     if fan is not None:
-        columns = zip(fan.ks.tolist(), fan.naturalness.T, fan.accuracy.T, strict=True)
-        thin, lines = _paths({f"K = {k}": (n, a) for k, n, a in columns}, plane)
-        layers += _strokes(
-            lines, plane, "fan", {"color": alt.value(_FAN), "detail": "series:N"}, 1.5
-        )
+        each = zip(fan.ks.tolist(), fan.naturalness.T, fan.accuracy.T, strict=True)
+        thin, lines = _paths({f"K = {k}": (n, a) for k, n, a in each}, plane)
+        grey = {"color": alt.value(_FAN), "detail": "series:N"}
+        layers += _strokes(lines, plane, "fan", grey, 1.5)
     shown = systems[plane.holds(systems)]
     marks = plane.at(shown)
-    near = _place_labels(
-        np.array([p[-1] for p in thin.values()] or np.empty((0, 2))),
-        [*thin],
-        [*paths.values(), *marks[:, None]],
-        plane.size,
-        inks=[_FAN_INK] * len(thin),
-    )
+    last = np.array([p[-1] for p in thin.values()] or np.empty((0, 2)))
+    avoided, inks = [*paths.values(), *marks[:, None]], [_FAN_INK] * len(thin)
+    near = _place_labels(last, [*thin], avoided, plane.size, inks=inks)
     fans = [label for label in near if label]
     obstacles = [*thin.values(), *(label.outline for label in fans), *marks[:, None]]
     names = _name_lines([*curves], [*paths.values()], plane.size, obstacles)
@@ -260,9 +253,8 @@ def plot_optimism(
     for own, of in ((names, "leaders"), (fans, "")):
         led, written = _drawn_labels(own, plane, of)
         layers += [*led, *written]
-    notes = [
-        "Bands: 95 % intervals of the accuracy at this naturalness, documents resampled."
-    ] * bool(drawn)
+    around = "Bands: 95 % intervals of the accuracy at this naturalness, documents resampled."
+    notes = [around] * bool(drawn)
     notes += ["Thin lines: the oracle with K random candidates per source, expected."] * bool(thin)
     notes += _not_drawn(table, systems, plane)
     words = [
@@ -290,9 +282,8 @@ def _strokes(
     frame: pd.DataFrame, plane: _Frame, name: str, looks: dict, wide: float
 ) -> list[alt.Chart]:
     """Lines, and a dot where one is a single point."""
-    mark = _Layer(frame, name=name).mark_line(
-        strokeWidth=wide, strokeJoin="round", **plane.cut(frame)
-    )
+    look: Any = {"strokeWidth": wide, "strokeJoin": "round", **plane.cut(frame)}
+    mark = _Layer(frame, name=name).mark_line(**look)
     layers = [mark.encode(**plane.channels, **looks, order="order:Q")]
     spans = frame.groupby("series")[["naturalness", "accuracy"]].transform(np.ptp).to_numpy()
     single = frame[(spans == 0).all(axis=1)].drop_duplicates("series")

@@ -133,14 +133,12 @@ class _Frame:
             if self.log[k]:
                 powers = 10.0 ** np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
                 step = -(-len(powers) * 60 // length)
-                look |= {"format": "~g"} | (
-                    {"values": [*powers[::step]]} if len(powers) > 2 else {}
-                )
+                look["format"] = "~g"
+                look |= {"values": [*powers[::step]]} if len(powers) > 2 else {}
                 scale = {"domain": [float(10**v) for v in span], "type": "log"}
             drawn = _axis_of(self.titles[k], length, **look)
-            made[axis] = kind(
-                f"{self.fields[k]}:Q", scale=alt.Scale(nice=False, **scale), axis=drawn
-            )
+            scaled = alt.Scale(nice=False, **scale)
+            made[axis] = kind(f"{self.fields[k]}:Q", scale=scaled, axis=drawn)
         return made
 
     @property
@@ -194,9 +192,8 @@ class _Frame:
                 known = rows.dropna(subset=[low, high, other])
                 ends = [known.assign(**{column: known[end]}) for end in (low, high)]
                 lines += list(np.stack([self.at(end) for end in ends], axis=1))
-                mark = _Layer(known).mark_rule(
-                    color=BARS, strokeWidth=1.5, **self.cut(pd.concat(ends))
-                )
+                look: Any = {"color": BARS, "strokeWidth": 1.5, **self.cut(pd.concat(ends))}
+                mark = _Layer(known).mark_rule(**look)
                 end = {"x": alt.X2, "y": alt.Y2}[axis](f"{high}:Q")
                 span = {axis: self.on(axis, low), f"{axis}2": end}
                 charts.append(mark.encode(**self.channels | span))
@@ -287,10 +284,8 @@ def _framed(
     """
     if size is not None:
         look |= {"width": size[0], "height": size[1]}
-    wide = int(width or (size or (0,))[0])
-    return chart.properties(
-        description=_alt_words(title, [*words, *notes]), **look, **_headline(title, notes, wide)
-    )
+    look |= _headline(title, notes, int(width or (size or (0,))[0]))
+    return chart.properties(description=_alt_words(title, [*words, *notes]), **look)
 
 
 def _alt_words(title: str, parts: Iterable[str]) -> str:
@@ -405,9 +400,8 @@ def _checked_systems(systems: pd.DataFrame | None, least: int = 1) -> pd.DataFra
     if systems is None:
         return pd.DataFrame(columns=["system", *columns])
     ends = ("", "_low", "_high", "_se", "_start")
-    rows = _checked(
-        systems, columns, [f"{axis}{end}" for axis in columns[1:] for end in ends], least=least
-    )
+    numbers = [f"{axis}{end}" for axis in columns[1:] for end in ends]
+    rows = _checked(systems, columns, numbers, least=least)
     for category in rows["category"].unique():
         checks.one_of(category, CATEGORIES, "category of system")
     return rows

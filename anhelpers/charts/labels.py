@@ -55,10 +55,8 @@ class _Label:
     @property
     def outline(self) -> np.ndarray:
         """(n, 2) points around a text of one line."""
-        left, top, right, low = self.box
-        return _densely(
-            np.array([[left, top], [right, top], [right, low], [left, low], [left, top]])
-        )
+        x, y = self.box[[0, 2, 2, 0, 0]], self.box[[1, 1, 3, 3, 1]]
+        return _densely(np.stack([x, y], axis=1))
 
 
 def width(text: str, bold: bool = False) -> float:
@@ -195,9 +193,8 @@ def _label_layers(
     rows = rows.sort_values("rank", kind="stable")
     texts = rows["label"].astype(str).tolist()
     inks = rows["ink"].tolist() if "ink" in rows else None
-    placed = _place_labels(
-        plane.at(rows), texts, lines, plane.size, bold=rows["bold"].tolist(), inks=inks
-    )
+    look: Any = {"bold": rows["bold"].tolist(), "inks": inks}
+    placed = _place_labels(plane.at(rows), texts, lines, plane.size, **look)
     unnamed = [text for text, place in zip(texts, placed, strict=True) if not place]
     return *_drawn_labels([place for place in placed if place], plane), unnamed
 
@@ -210,12 +207,9 @@ def _drawn_labels(
     leaders = []
     if led:
         ends = np.array([(*(one.led or ()), one.x - 4 * one.beside, one.y) for one in led])
-        columns = zip(
-            (*plane.fields, "to_x", "to_y"),
-            [*plane.values(ends[:, :2]), *plane.values(ends[:, 2:])],
-            strict=True,
-        )
-        frame = pd.DataFrame(dict(columns)).assign(ink=[o.ink if name else "#444444" for o in led])
+        both = np.stack([*plane.values(ends[:, :2]), *plane.values(ends[:, 2:])], axis=1)
+        frame = pd.DataFrame(both, columns=[*plane.fields, "to_x", "to_y"])
+        frame["ink"] = [one.ink if name else "#444444" for one in led]
         rule = _Layer(frame, name=name or alt.Undefined)
         mark = rule.mark_rule(strokeWidth=1.5 if name else 1)
         ink = alt.Color("ink:N", scale=None)
@@ -234,12 +228,9 @@ def _texts(labels: Sequence[_Label], plane: _Frame, **look: object) -> list[alt.
         at = [(o.x, o.y - LINE_HEIGHT * o.text.count("\n") / 2) for o in own]
         frame = pd.DataFrame(dict(zip(plane.fields, plane.values(at), strict=True)))
         frame = frame.assign(label=[o.text for o in own], ink=[o.ink for o in own])
-        more = {"lineBreak": "\n", "lineHeight": LINE_HEIGHT} | (
-            {"fontWeight": "bold"} if bold else {}
-        )
-        mark = _Layer(frame).mark_text(
-            align=align, fontSize=FONT, baseline="middle", **more, **look
-        )
+        more: Any = {"align": align, "fontSize": FONT, "baseline": "middle", **look}
+        more |= {"fontWeight": "bold"} if bold else {}
+        mark = _Layer(frame).mark_text(lineBreak="\n", lineHeight=LINE_HEIGHT, **more)
         text, ink = alt.Text("label:N"), alt.Fill("ink:N", scale=None)
         layers.append(mark.encode(**plane.channels, text=text, fill=ink))
     return layers
@@ -284,9 +275,8 @@ def _name_lines(
     levels = _spread([paths[rest[k]][-1, 1] for k in order], heights, size[1])
     for k, level in zip(order, levels.tolist(), strict=True):
         x, y = paths[rest[k]][-1].tolist()
-        labels[rest[k]] = _Label(
-            texts[k], size[0] + 26.0, level, ink=INKS[rest[k]], led=(x, y), beside=True
-        )
+        look: Any = {"ink": INKS[rest[k]], "led": (x, y), "beside": True}
+        labels[rest[k]] = _Label(texts[k], size[0] + 26.0, level, **look)
     return [labels[i] for i in range(len(names))]
 
 

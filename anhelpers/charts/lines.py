@@ -69,18 +69,14 @@ def plot_lines(
     points = _series(points, ["x", "y"])
     names = list(dict.fromkeys([*lines["series"], *points["series"]]))
     looks = _told_apart("series", names, color=COLOURS, strokeDash=DASHES, shape=SHAPES)
-    for axis, _, _ in rules:
-        checks.one_of(axis, "xy", "axis of a rule")
-    known = lines.dropna(subset=["x", "y"])
-    ends = [points[c] for c in ("low", "high") if c in points]
-    extent = {
-        axis: np.concatenate(
-            [known[axis], points[axis], [v for a, v, _ in rules if a == axis], *more], dtype=float
-        )
-        for axis, more in (("x", []), ("y", ends))
-    }
+    known, ends = lines.dropna(subset=["x", "y"]), [c for c in ("low", "high") if c in points]
+    at: dict[str, list] = {axis: [known[axis], points[axis]] for axis in "xy"}
+    at["y"] += [points[end] for end in ends]
+    for axis, value, _ in rules:
+        at[checks.one_of(axis, "xy", "axis of a rule")].append([value])
     look: Any = {"size": size, "log": ("x" in log, "y" in log), "title": title}
-    plane = _Frame.over(extent["x"], extent["y"], (x_title, y_title), **look)
+    x, y = (np.concatenate(values, dtype=float) for values in at.values())
+    plane = _Frame.over(x, y, (x_title, y_title), **look)
     rows = lines.assign(order=range(len(lines)))
     rows = rows[plane.thinned(plane.at(rows), pd.factorize(rows["series"])[0])]
     drawn = [frame.dropna(subset=["x", "y"]).groupby("series") for frame in (rows, points)]
@@ -89,14 +85,12 @@ def plot_lines(
     bars, spans = [], []
     if "low" in points:
         sure = points.dropna(subset=["low", "high"])
-        at = [plane.at(sure.assign(y=sure[end])) for end in ("low", "high")]
-        spans = list(np.stack(at, axis=1))
+        spans = list(np.stack([plane.at(sure.assign(y=sure[end])) for end in ends], axis=1))
         mark = _Layer(sure, name="intervals").mark_rule(strokeWidth=2)
         span = {"x": plane.channels["x"], "y": plane.on("y", "low"), "y2": alt.Y2("high:Q")}
         bars = [mark.encode(**span, color=looks["color"])]
-    leaders, texts = _drawn_labels(
-        _name_lines(names, paths, size, [*outlines, *spans]), plane, "leaders"
-    )
+    named = _name_lines(names, paths, size, [*outlines, *spans])
+    leaders, texts = _drawn_labels(named, plane, "leaders")
     layers = [*across, *leaders]
     if len(rows):
         mark = _Layer(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
@@ -133,9 +127,8 @@ def _line_words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> 
         for kind, frame in (("line", lines), ("points", points)):
             own = frame[frame["series"] == name].dropna(subset=["x", "y"])
             if len(own):
-                first, last = (
-                    f"({x:.4g}, {y:.4g})" for x, y in own[["x", "y"]].iloc[[0, -1]].to_numpy()
-                )
+                ends = own[["x", "y"]].iloc[[0, -1]].to_numpy()
+                first, last = (f"({x:.4g}, {y:.4g})" for x, y in ends)
                 sure = " with intervals" if "low" in own else ""
                 count = kind if kind == "line" else f"{len(own)} points{sure}"
                 parts.append(f"{name}: {count} from {first} to {last}")
@@ -204,9 +197,8 @@ def plot_bars(r: ArrayLike, q: ArrayLike, names: Sequence[str], top: float) -> a
         ("q", _NAME + _BAR + 3, POINT, POINT),
     ):
         own = rows.assign(y=at + first, y2=at + first + _BAR, x=0.0, x2=rows[kind])
-        bar = _Layer(own, name=f"bx{kind}").mark_rect(
-            fill=fill, stroke=stroke, strokeWidth=1.5, opacity=1
-        )
+        look: Any = {"fill": fill, "stroke": stroke, "strokeWidth": 1.5, "opacity": 1}
+        bar = _Layer(own, name=f"bx{kind}").mark_rect(**look)
         layers.append(bar.encode(x=x, x2="x2:Q", y=y, y2="y2:Q"))
         label = [f"{kind.upper()} {_percent(v)}" for v in own[kind]]
         texts = own.assign(label=label, y=own["y"] + _BAR / 2)

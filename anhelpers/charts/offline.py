@@ -126,9 +126,8 @@ def save(chart: Any, path: str | PathLike, inches: float | None = None) -> Path:
         columns (``size=frame.COLUMN``).
     """
     path = Path(path)
-    suffix = checks.one_of(
-        path.suffix.lower(), _SUFFIXES if inches is None else _PRINT, "chart file type"
-    )
+    known = _SUFFIXES if inches is None else _PRINT
+    suffix = checks.one_of(path.suffix.lower(), known, "chart file type")
     make_folder(path.parent)
     made = made_by()
     if suffix == ".json":

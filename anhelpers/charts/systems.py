@@ -299,10 +299,9 @@ def _ellipses(systems: pd.DataFrame, plane: _Frame) -> list[alt.Chart]:
     layers, outlines = [], _error_ellipses(systems)
     wash = 0.15 if outlines["system"].nunique() <= _CROWD else 0.05
     for category, group in outlines.groupby("category", sort=False):
-        look = {"fill": CATEGORIES[str(category)][1], "fillOpacity": wash, **plane.cut(group)}
-        mark = _Layer(group).mark_line(
-            interpolate="linear-closed", stroke=QUIET, strokeWidth=1, **look
-        )
+        look: Any = {"interpolate": "linear-closed", "stroke": QUIET, "strokeWidth": 1}
+        look |= {"fill": CATEGORIES[str(category)][1], "fillOpacity": wash, **plane.cut(group)}
+        mark = _Layer(group).mark_line(**look)
         layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
     return layers
 
@@ -476,13 +475,10 @@ def plot_moves(
     to = {"x2": alt.X2("naturalness:Q"), "y2": alt.Y2("accuracy:Q")}
     layers = [plane.plus()]
     if len(moved):
-        trace = _Layer(moved, name="bxtrace").mark_rule(
-            color=QUIET, strokeWidth=2, strokeDash=[5, 3]
-        )
-        layers += [
-            trace.encode(**at, **to),
-            plane.rings(moved, "bxstart", stroke=QUIET, size=50).encode(**at),
-        ]
+        trace = _Layer(moved, name="bxtrace")
+        trace = trace.mark_rule(color=QUIET, strokeWidth=2, strokeDash=[5, 3])
+        rings = plane.rings(moved, "bxstart", stroke=QUIET, size=50)
+        layers += [trace.encode(**at, **to), rings.encode(**at)]
     marks = _system_marks(systems, axes, [*map(_tip, _PENALTIES)], name="bxsystem")
     layers += [plane.rings(systems[best | movable], "bxring"), marks]
     if movable:

@@ -186,9 +186,8 @@ def plot_pieces(
     """
     rows = _checked(pieces, ["part", "value"], ["value", "start"], name="bar")
     start = rows["start"].fillna(0.0) if "start" in rows else pd.Series(0.0, rows.index)
-    rows["to"] = (
-        start.groupby(rows["bar"]).transform("first") + rows.groupby("bar")["value"].cumsum()
-    )
+    first = start.groupby(rows["bar"]).transform("first")
+    rows["to"] = first + rows.groupby("bar")["value"].cumsum()
     rows["from"] = rows["to"] - rows["value"]
     names, bars = dict.fromkeys([*parts, *rows["part"]]), list(dict.fromkeys(rows["bar"]))
     most = float(rows["to"].max()) or 1.0
@@ -268,10 +267,8 @@ def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
     pieces = pd.concat([first, rest], ignore_index=True)
     pieces = pieces.assign(top=pieces["place"] + 0.06, bottom=pieces["place"] + 0.94)
     present = {part: fill for part, fill in _PARTS.items() if part in set(pieces["meaning"])}
-    tips: list[Any] = [
-        "label:N",
-        *(_tip(c, c.upper()) for c in ("h_lm", "xmi", "h_mt", "bleu") if c in rows),
-    ]
+    told = [c for c in ("h_lm", "xmi", "h_mt", "bleu") if c in rows]
+    tips: list[Any] = ["label:N", *(_tip(c, c.upper()) for c in told)]
     mark = _Layer(pieces, name="bars").mark_rect(stroke="#FFFFFF", strokeWidth=1)
     fill = _colours("meaning", present, present.values())
     bars = mark.encode(x=x, x2="to:Q", y=_of_column(y, "top"), y2="bottom:Q", tooltip=tips, **fill)
@@ -302,13 +299,9 @@ def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
         beside = number(row["h_lm"], digits) + f" ({outside})" * bool(outside)
         texts += [(beside, right, "left", "#000000", row)]
         texts += [(row["label"], least - 10 / per_bit, "right", "#000000", row)]
-    frame = pd.DataFrame(
-        [
-            {"text": t, "from": at, "align": a, "ink": ink, "place": row["place"] + 0.52}
-            | {c: row[c] for c in ("chosen",) if c in row}
-            for t, at, a, ink, row in texts
-        ]
-    )
+    placed = [(*text, row["place"] + 0.52, row.get("chosen")) for *text, row in texts]
+    frame = pd.DataFrame(placed, columns=["text", "from", "align", "ink", "place", "chosen"])
+    frame = frame if "chosen" in rows else frame.drop(columns="chosen")
     for align, own in frame.groupby("align"):
         layers.append(_text(own, f"texts_{align}", x, y, align=align))
     return layers, high * size[1], digits
@@ -376,9 +369,8 @@ def plot_xmi_bleu(
             paths.append(plane.at(fit))
         if len(rule):
             mark = _Layer(rule, name=f"intervals_{k}").mark_rule(strokeWidth=1.5, color=COLOURS[k])
-            layers.append(
-                mark.encode(x=plane.on("x", "xmi_low"), x2="xmi_high:Q", y=plane.channels["y"])
-            )
+            span = {"x": plane.on("x", "xmi_low"), "x2": "xmi_high:Q", "y": plane.channels["y"]}
+            layers.append(mark.encode(**span))
     inks = dict(zip(sides, INKS, strict=False))
     labelled = rows.assign(label=rows["other"], ink=rows["side"].map(inks))
     leaders, texts, lost = _label_layers(labelled, plane, paths)
@@ -428,11 +420,8 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
         left += wide + _BETWEEN
     columns = ["left", "right", "top", "bottom", "middle", "at", "below"]
     rows[columns] = np.array(boxes)
-    heads = (
-        rows.groupby("text", sort=False)
-        .agg(value=("value", "sum"), top=("top", "min"))
-        .reset_index()
-    )
+    heads = rows.groupby("text", sort=False).agg(value=("value", "sum"), top=("top", "min"))
+    heads = heads.reset_index()
     heads["label"] = heads["text"] + ": " + heads["value"].map(_with_sign) + " nats"
     heads = heads.assign(left=0.0, at=heads["top"] - _HEAD / 2)
     across, down = [0, max(_LINE_END, rows["right"].max())], [float(rows["top"].max()) + _LINE, 0]
