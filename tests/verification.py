@@ -96,8 +96,8 @@ NOT_QUANTITIES = {
     "classroom": "check holds invented_class one_of_each plane_claim plane_notes "
     "read_class_ratings",
     "plane": "bias_claim by_pair few_documents fluency_rows fluency_summary judged_studies leaders "
-    "mean_axis metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_metrics "
-    "rated_plane sliced_table stored_against system_plane undecided verdict with_human_points "
+    "mean_axis metric_against metric_axis mixed_systems oracle_studies oracle_study outside_of overshoot plane_of "
+    "rated_metrics rated_plane sliced_table stored_against system_plane undecided verdict with_human_points "
     "with_sanity_systems without_sparse in_one_cell readable",
     "accuracy.surface": "referenced sacrebleu_metric streams",
     "accuracy.chrf": "",

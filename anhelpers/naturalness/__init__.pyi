@@ -14,6 +14,7 @@ from .critic import explain as explain
 from .critic import load_critic as load_critic
 from .critic import reliability as reliability
 from .critic import score_critic as score_critic
+from .critic import t_index as t_index
 from .critic import tv_lower_bound as tv_lower_bound
 from .lexical import lexical_table as lexical_table
 from .lm import lm_tokens as lm_tokens

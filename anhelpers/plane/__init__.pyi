@@ -31,6 +31,7 @@ from .paired import with_ranks as with_ranks
 from .ratings import fluency_rows as fluency_rows
 from .ratings import fluency_summary as fluency_summary
 from .ratings import metric_against as metric_against
+from .ratings import mixed_systems as mixed_systems
 from .ratings import rated_metrics as rated_metrics
 from .ratings import rated_plane as rated_plane
 from .ratings import stored_against as stored_against

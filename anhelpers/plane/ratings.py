@@ -11,6 +11,7 @@ from .. import checks
 from .._lazy import pd
 from ..data.ratings import Join
 from ..data.schema import TestSet
+from ..errors import DataError
 from ..metrics import Metric
 from ..mqm import MqmScores, base_system
 from ..stats import correlation_p
@@ -122,6 +123,52 @@ def _nan_mean(values: np.ndarray) -> np.ndarray:
     """Mean over the first axis of the values that are not nan; nan if there are none."""
     n = (~np.isnan(values)).sum(0)
     return np.where(n > 0, np.nansum(values, axis=0) / np.maximum(n, 1), np.nan)
+
+
+def mixed_systems(
+    rated: _RatedMetrics, pair: tuple[str, str], shares: Sequence[float], rng: np.random.Generator
+) -> _RatedMetrics:
+    """Synthesise systems from two real ones: each has a share of the first one's segments, else the second one's.
+
+    Ratings and metrics take the same segments, chosen at random, and a larger share keeps those of a smaller one. Each
+    segment is the first one's with probability `share`, so every mean is linear in the share in expectation, between
+    those of the two. Only segments where both have ratings and a score by every metric are kept.
+
+    Parameters
+    ----------
+    pair : (str, str)
+        Two of the systems.
+    shares : S numbers in [0, 1]
+        0 is the second system, 1 the first; the number of segments is exact up to rounding.
+
+    Returns
+    -------
+    The ratings and scores of S systems, "NAME, share SHARE".
+
+    References
+    ----------
+    Shayegh et al. 2025, who synthesise systems to control which systems metrics are judged on.
+    """
+    wanted = checks.finite("shares", shares)
+    if np.any((wanted < 0) | (wanted > 1)):
+        raise DataError(f"shares: got {wanted.min():g} to {wanted.max():g}, expected 0 to 1.")
+    a, b = (rated.systems.index(checks.one_of(s, rated.systems, "system")) for s in pair)
+    there = ~np.isnan([values[:, [a, b]] for values in rated.scores.values()]).any((0, 2))
+    rows = checks.some(there, f"{' and '.join(pair)} share no segment with all scores.")
+    order = rng.permutation(int(rows.sum())) + rng.random()
+    first = order[:, None] < wanted * len(order)
+    mixed = {
+        name: np.where(first, values[rows, a, None], values[rows, b, None])
+        for name, values in rated._columns.items()
+    }
+    return replace(
+        rated,
+        accuracy=mixed.pop("accuracy"),
+        fluency=mixed.pop("fluency"),
+        metrics=mixed,
+        docs=np.asarray(rated.docs)[rows],
+        systems=tuple(f"{pair[0]}, share {share:g}" for share in wanted),
+    )
 
 
 def fluency_rows(

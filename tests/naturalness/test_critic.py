@@ -19,6 +19,7 @@ from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import (
     Critic,
     _find_critic,
+    _fitted,
     _Shape,
     auc,
     critic_metric,
@@ -28,6 +29,7 @@ from anhelpers.naturalness.critic import (
     ngrams,
     reliability,
     score_critic,
+    t_index,
     tv_lower_bound,
 )
 from anhelpers.scoring.lookup import naturalness_metric
@@ -284,3 +286,25 @@ def test_texts_without_a_word_are_nan_with_a_note(capsys, critic):
 
 
 # -- the bundled critics -----------------------------------------------------------------------------------------------
+
+
+def test_a_t_index_by_hand():
+    """das, er, end once each against das twice and end: (1 + 3/4)/6 and (3/4)/6; (2 + 2/4)/5, (1 + 2/4)/5, (2/4)/5."""
+    sides = ["Das er."], ["Das das"]
+    one = math.log((1 / 2 * 1 / 10 * 3 / 10) / (7 / 24 * 1 / 8 * 7 / 24)) / 3
+    two = math.log((1 / 20 * 3 / 10) / ((7 / 24) / 2 * (1 + 7 / 24) / 2)) / 2
+    found = t_index(MINI, ["Das singt", " ... "], sides)
+    assert found == pytest.approx([one, math.nan], abs=1e-12, nan_ok=True)
+    assert t_index(MINI, ["Er!"], sides, 2) == pytest.approx([two], abs=1e-12)
+    assert t_index(MINI, ["Er!"], sides[::-1], 2) == pytest.approx([-two], abs=1e-12)
+    with pytest.raises(DataError, match="no text with a word"):
+        t_index(MINI, ["Er"], (["..."], ["Er"]))
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1), min_size=1), st.integers(1, 3))
+def test_the_probabilities_of_the_next_token_add_up_to_1(rows, order):
+    rows = [["<s>"] * (order - 1) + row for row in rows]
+    log_perplexity = _fitted(rows, order, 4)
+    for before in itertools.product("abcx", repeat=order - 1):
+        p = [math.exp(-log_perplexity([*before, token])) for token in "abcx"]
+        assert math.fsum(p) == pytest.approx(1, abs=1e-12)

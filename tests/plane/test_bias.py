@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anhelpers.data import join_ratings, rated_texts, read_ratings
-from anhelpers.errors import DataError
+from anhelpers.errors import DataError, UnknownName
 from anhelpers.mqm import choose_scheme, score_ratings
 from anhelpers.plane import (
     BETWEEN,
@@ -20,6 +20,7 @@ from anhelpers.plane import (
     accuracy_levels,
     bias_claim,
     metric_bias,
+    mixed_systems,
     mixture_arc,
     pair_accuracy,
     rated_metrics,
@@ -543,3 +544,44 @@ def test_a_reference_is_left_out_for_all_metrics_and_a_system_rated_twice_is_one
     ters = rated.metrics["TER"]
     assert (ters <= 0).all()  # turned: higher is better
     assert rated.titles["TER"].startswith("−TER (")
+
+
+def named_set(seed=0):
+    some = a_set(seed)
+    return replace(
+        some,
+        systems=tuple("ABCDEF"),
+        accuracy=np.where(some.docs[:, None] == 3, np.nan, some.accuracy),
+    )
+
+
+@given(st.integers(0, 99), st.lists(st.floats(0, 1), min_size=1, max_size=4))
+def test_a_mixture_takes_the_same_segments_of_two_systems_for_all_scores(seed, shares):
+    rated = named_set()
+    mixed = mixed_systems(rated, ("B", "E"), shares, rng(seed))
+    known = rated.docs != 3
+    assert mixed.docs.tolist() == rated.docs[known].tolist()
+    assert len(mixed.systems) == len(shares)
+    of_b = np.isclose(mixed.metrics["sees accuracy"], rated.metrics["sees accuracy"][known, 1:2])
+    assert (np.abs(of_b.sum(0) - np.array(shares) * known.sum()) < 1).all()
+    for name, values in rated._columns.items():
+        b, e = values[known][:, [1, 4]].T[:, :, None]
+        assert np.array_equal(mixed._columns[name], np.where(of_b, b, e))
+    again = mixed_systems(rated, ("B", "E"), shares, rng(seed))
+    assert np.array_equal(again.accuracy, mixed.accuracy)
+
+
+def test_the_mean_of_a_mixture_is_linear_in_its_share_and_wrong_ones_are_refused():
+    rated, shares = named_set(), [0, 0.3, 0.75, 1]
+    drawn = [mixed_systems(rated, ("A", "C"), shares, rng(seed)) for seed in range(800)]
+    for axis in ("accuracy", "fluency"):
+        means = np.array([getattr(one, axis).mean(0) for one in drawn])
+        a, c = np.nanmean(rated.scores[axis][:, [0, 2]], axis=0)
+        assert np.array_equal(means[:, [0, 3]], np.broadcast_to([c, a], (800, 2)))
+        error = means.std(0) / 800**0.5
+        assert (np.abs(means.mean(0) - (c + np.array(shares) * (a - c))) <= 4 * error + 1e-12).all()
+    for share in (-0.1, 1.1):
+        with pytest.raises(DataError, match="shares: got"):
+            mixed_systems(rated, ("A", "C"), [share], rng())
+    with pytest.raises(UnknownName, match="unknown system 'Z'"):
+        mixed_systems(rated, ("A", "Z"), [0.5], rng())
