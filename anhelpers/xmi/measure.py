@@ -27,6 +27,9 @@ COUNTS = {
     "published": "mean over tokens × (tokens - 1 per sentence)",
 }
 
+_NAMES = {"source": ["h_lm", "h_mt", "xmi"], "context": ["h_mt", "h_mt_context", "cxmi"]}
+"""What only the first model has read -> names of the two entropies and their difference."""
+
 
 @dataclass(frozen=True)
 class Xmi:
@@ -35,7 +38,8 @@ class Xmi:
     Parameters
     ----------
     h_lm, h_mt, xmi : Estimate
-        In bits per sentence, or per character from `per_character`.
+        In bits per sentence, or per character from `per_character`. From ``xmi(given="context")``
+        they are named h_mt, h_mt_context and cxmi: H_MT(T | S), H_MT(T | S, C) and CXMI.
     left_out : int
         Sentences without a score of both models.
     """
@@ -47,7 +51,7 @@ class Xmi:
 
     @property
     def bits(self) -> tuple[Estimate, Estimate, Estimate]:
-        """H_LM, H_MT and XMI."""
+        """H_LM, H_MT and XMI, or H_MT without context, H_MT with context and CXMI."""
         return self.h_lm, self.h_mt, self.xmi
 
     @property
@@ -55,7 +59,8 @@ class Xmi:
         """Cautions about the sentences and the intervals."""
         xmi, n = self.xmi, self.xmi.n
         left = f"{self.left_out} of {n + self.left_out} sentences left out: a score is missing."
-        below = "XMI is below 0 with its whole interval. Are mt and lm swapped?"
+        below = f"{xmi.name.partition('_')[0].upper()} is below 0 with its whole interval. "
+        below += "Are the two models swapped?"
         few = few_clusters(
             xmi.n_docs, "documents" if xmi.n_docs < n else "sentences", xmi.n_effective
         )
@@ -122,6 +127,7 @@ def xmi(
     unit: str = "nats",
     tokens: tuple[Tokens, Tokens] | None = None,
     count: str = "all",
+    given: str = "source",
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
@@ -142,12 +148,16 @@ def xmi(
         "all": all tokens of a sentence count, its end included (eq. 2). "published": the mean
         over all tokens times the tokens without ends, as in the paper's Table 1 (see
         `published`); needs `tokens`.
+    given : str
+        What only the first model has read. "source": XMI. "context": CXMI(C → T | S), the bits that
+        context saves, H_MT(T | S) - H_MT(T | S, C); `mt_logprobs` are log q_MT(t | s, c), and
+        `lm_logprobs` are log q_MT(t | s), both of a translation model.
     docs : (N,) sequence, optional
         Document of each sentence, resampled whole, as in `sentence_cross_entropy`.
 
     Returns
     -------
-    Xmi, in bits per sentence; negative if the translation model predicts the sentences worse.
+    Xmi, in bits per sentence; negative if source or context make the sentences harder to predict.
 
     Raises
     ------
@@ -156,7 +166,7 @@ def xmi(
     References
     ----------
     Bugliarello et al. 2020, eqs. 3 and 4; the published count: eval_mt.py and eval_lm.py of their
-    repository.
+    repository. CXMI: Fernandes et al. 2021; their program prints nats per token.
 
     >>> xmi([-1.0, -3.0], [-5.0, -4.0], unit="bits", rng=np.random.default_rng(0)).xmi.value
     2.5
@@ -168,7 +178,7 @@ def xmi(
         of = lambda means: means[..., :3] * (1 - 1 / means[..., 3:])  # noqa: E731
     found = bootstrap_means(np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=of)
     signature = _signature(unit, COUNTS[count], found, docs)
-    h_lm, h_mt, gap = _bits(["h_lm", "h_mt", "xmi"], found, signature)
+    h_lm, h_mt, gap = _bits(_NAMES[checks.one_of(given, _NAMES, "given")], found, signature)
     return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
 
 

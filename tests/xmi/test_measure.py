@@ -11,6 +11,7 @@ from scipy.stats import bootstrap
 from scipy.stats import entropy as scipy_entropy
 
 from anhelpers.bootstrap import bootstrap_means
+from anhelpers.data import read_score_pair
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.xmi import (
     per_character,
@@ -110,6 +111,28 @@ def test_documents_are_resampled_whole():
     assert one.xmi.n_docs == 120
 
 
+def test_cxmi_of_two_files_is_the_mean_difference_in_bits(tmp_path):
+    random, docs = np.random.default_rng(4), np.repeat(np.arange(20), [1, 2, 3, 4] * 5)
+    without = -random.gamma(20, 2, 50)
+    context = np.minimum(without + random.normal(1, 1, 50) + docs % 3, 0)
+    files = [tmp_path / "with.txt", tmp_path / "without.txt"]
+    for path, logprobs in zip(files, (context, without), strict=True):
+        path.write_text("\n".join(map(str, logprobs)))
+    mt, lm, _ = read_score_pair(*files)
+    found = xmi(mt.logprobs, lm.logprobs, given="context", docs=docs, rng=rng())
+    saved = (context - without) / math.log(2)
+    direct = bootstrap_means(saved, docs, rng())
+    cxmi = found.bits[2]
+    assert cxmi.value == pytest.approx(saved.mean(), rel=1e-12)
+    assert [cxmi.low, cxmi.high] == pytest.approx([direct.low[0], direct.high[0]], rel=1e-9)
+    assert (cxmi.n, cxmi.n_docs) == (50, 20)
+    assert found.rows("en-de").quantity.tolist() == ["h_mt", "h_mt_context", "cxmi"]
+    assert "CXMI" in xmi(without, context, given="context", rng=rng()).notes[0]
+    alone = np.full(50, -90.0)  # XMI with context less XMI without, under any language model
+    both = xmi_difference((context, alone), (without, alone), docs=docs, rng=rng())
+    assert both.value == pytest.approx(cxmi.value, rel=1e-12)
+
+
 def test_both_scores_of_a_sentence_are_left_out_together():
     mt, lm = [-1.0, np.nan, -3.0, -2.0, -9.0], [-5.0, -4.0, -4.0, -3.0, np.nan]
     found = xmi(mt, lm, unit="bits", rng=rng())
@@ -166,6 +189,7 @@ def test_rounding_above_0_is_a_certain_sentence():
         (MT, LM, {"tokens": ([3, 4, 5], [3, 4])}, None, None),
         (MT, LM, {"unit": "nat"}, None, None),
         (MT, LM, {"count": "some"}, None, None),
+        (MT, LM, {"given": "text"}, None, None),
         (MT, LM, {"count": "published"}, None, None),
         (MT, LM, {"count": "published", "tokens": ([3, None, 5], [3, None, 5])}, None, None),
     ],
