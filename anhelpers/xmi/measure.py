@@ -157,7 +157,7 @@ def xmi(
 
     Returns
     -------
-    Xmi, in bits per sentence; negative if source or context make the sentences harder to predict.
+    Xmi, in bits per sentence; negative if source or context makes the sentences harder to predict.
 
     Raises
     ------
