@@ -10,7 +10,7 @@ TORCH_INDEX ?=
 COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accuracy/test_surface.py tests/test_frontier.py tests/test_fan.py \
   tests/exact/test_convex.py tests/naturalness/test_lexical.py tests/divergences/test_mmd.py
 
-.PHONY: run start test tests lab site docs pictures lint bounds bench calibrate mutate strip clean
+.PHONY: run start test tests lab site docs pictures lint bounds bench calibrate mutate wmt24-tables strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
@@ -58,6 +58,10 @@ calibrate: $(VENV)/.ready   ## how often intervals cover and tests reject, in si
 
 mutate: $(VENV)/.ready   ## the share of small edits of the mathematics that the tests notice (half an hour)
 	$(BIN)/python -m benchmarks.mutation
+
+wmt24-tables: $(VENV)/.ready   ## the bundled scores of WMT's systems, from the texts of `anhelpers data --fetch` (hours without a cache)
+	$(BIN)/python -m tools.tables wmt24/en-de wmt24/en-cs wmt24/ja-zh wmt23/en-de
+	-$(BIN)/python -m tools.tables --segments 250 wmt24/en-es
 
 strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
 	$(BIN)/nbstripout --keep-id notebooks/*.ipynb

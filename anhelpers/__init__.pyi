@@ -75,6 +75,7 @@ from .plane import verdict as verdict
 from .plane import with_human_points as with_human_points
 from .scoring import system_scores as system_scores
 from .scoring.lookup import metric as metric
+from .scoring.stored import load_scores as load_scores
 from .stats import holm as holm
 from .stats import pearson as pearson
 from .stats import spearman as spearman

@@ -28,8 +28,8 @@ class Given(NamedTuple):
 
     Parameters
     ----------
-    values : (N, k) array
-        Of N segments and k systems, in the metric's own direction; nan if missing.
+    values : (N, k) array, or (k,)
+        Of N segments and k systems, or one score of each system; in the metric's own direction; nan if missing.
     notes : tuple of str
         Sentences for the user: missing scores, and rows left out or averaged.
     docs : tuple of str

@@ -76,6 +76,8 @@ class TestSet:
         Sources in plain English.
     unread : sequence of str, optional
         Excluded systems, whose files were not read.
+    stored : mapping, optional
+        Metric name to Metric, if labels take the place of texts: only these can score them.
 
     Raises
     ------
@@ -95,6 +97,7 @@ class TestSet:
     notes: tuple[str, ...] = ()
     glosses: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    stored: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         _split_pair(self.lp)

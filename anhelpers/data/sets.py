@@ -15,6 +15,7 @@ from typing import Any
 from .. import checks
 from ..errors import DataError, nearest
 from ..progress import note
+from ..scoring.stored import offer
 from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
 from .fetch import _download, _remote_files, _shared_data, bundled, cache_folder
 from .io import _suffix_of, read_lines, read_table
@@ -169,7 +170,8 @@ def load(
     checks.one_of(lp or one.lp, [one.lp], f"language pair of {name}")
     folder = find_file(str(name))
     called, year = str(name), int(one.year)
-    return _read_wmt(folder, one.lp, year=year, reference=reference, name=called, exclude=exclude)
+    test = _read_wmt(folder, one.lp, year=year, reference=reference, name=called, exclude=exclude)
+    return offer(test)
 
 
 def _load_path(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,10 +176,13 @@ class Mono:
     texts : at least 2 texts, for a mean with an error.
     origin : str
         Where they are from.
+    stored : str
+        The signature of the texts, if labels take their place.
     """
 
     texts: tuple[str, ...]
     origin: str = "given"
+    stored: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", tuple(checks.texts("texts of R", self.texts)))
@@ -187,6 +190,8 @@ class Mono:
     @property
     def signature(self) -> str:
         """12 hex digits of the texts' sha256, and their number."""
+        if self.stored:
+            return self.stored
         listed = "\n".join(self.texts).encode("utf-8", "surrogatepass")
         return f"R:{sha256(listed).hexdigest()[:12]}|lines:{len(self.texts)}"
 
@@ -253,22 +258,20 @@ def lpp_gaps(
     return found
 
 
-def _lpp_distance_metric(lm: LanguageModel, mono: Mono, trg_lang: str | None = None) -> Metric:
+def lpp_distance_metric(metric: Metric, mono: Mono) -> Metric:
     """D(Q, R) = |LPP(Q) - LPP(R)| as a metric of whole corpora; oriented it is AN's N(Q) = -D.
 
     Resampling outputs takes LPP(R) as fixed; `system_distances` and `plane.with_mono` resample R as well.
 
     Parameters
     ----------
-    trg_lang : language of the texts, as in `lm.lpp_metric`.
+    metric : Metric
+        Of log-perplexity, such as `lm.lpp_metric`.
 
     References
     ----------
     Flamich et al. 2025, §5.1, eq. 2.
     """
-    from .lm import lpp_metric
-
-    metric = lpp_metric(lm, trg_lang=trg_lang)
     of_text: Any = metric.score_segments
 
     @cache
@@ -286,7 +289,7 @@ def _lpp_distance_metric(lm: LanguageModel, mono: Mono, trg_lang: str | None = N
 
     return Metric(
         LPP_DISTANCE,
-        f"|LPP(Q) − LPP(R)| under {lm.name}",
+        metric.label.replace("log-perplexity", "|LPP(Q) − LPP(R)|"),
         "nats per token",
         False,
         (),
@@ -302,8 +305,10 @@ def _lpp_distance_metric(lm: LanguageModel, mono: Mono, trg_lang: str | None = N
 
 
 def _named(asked: Asked) -> Metric:
-    """The maker of `_lpp_distance_metric` in the table of metrics."""
-    return _lpp_distance_metric(asked.lm, asked.mono, asked.lang)
+    """The maker of `lpp_distance_metric` in the table of metrics."""
+    from .lm import lpp_metric
+
+    return lpp_distance_metric(lpp_metric(asked.lm, trg_lang=asked.lang), asked.mono)
 
 
 def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, Estimate]:
@@ -317,8 +322,8 @@ def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, 
     """
     from .lm import lpp_metric
 
-    signature = _lpp_distance_metric(lm, mono, test.trg_lang).signature
-    score: Any = lpp_metric(lm, trg_lang=test.trg_lang).score_segments
+    metric = lpp_metric(lm, trg_lang=test.trg_lang)
+    signature, score = lpp_distance_metric(metric, mono).signature, cast(Any, metric.score_segments)
     texts = [*mono.texts, *(text for hyps in test.systems.values() for text in hyps)]
     of_r, of_q = np.split(-score(texts), [len(mono.texts)])
     columns = of_q.reshape(len(test.systems), -1)

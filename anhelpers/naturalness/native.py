@@ -67,6 +67,11 @@ class _Heads:
         parts = {"native": None, "heads": self.language, "sha": self.digest, "model": self.model}
         return signature_of(parts | {"rev": self.revision, "dtype": "float32"})
 
+    def score(self, heads: np.ndarray) -> np.ndarray:
+        """(n,) scores of (n, 2) log-odds of both heads."""
+        native, fluent = heads.T
+        return self.scale * (native + self.fluent_weight * fluent) + self.shift
+
 
 def load_heads(name: str | Path) -> _Heads:
     """The heads of a language such as "de", or of a file that `tools/train/heads.py` wrote.
@@ -195,7 +200,7 @@ def _head_scores(
     )
 
 
-def _native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
+def native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
     """The log-odds of both heads as a metric: nats per text, higher is more natural.
 
     Blank texts are nan. For texts in another language than that of the heads, a note says so; made for their language,
@@ -210,10 +215,10 @@ def _native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
         note(f"native: the heads were fitted on '{heads.language}', the texts are '{lang}'.")
 
     def score_segments(hyps: Sequence[str], **others: Any) -> np.ndarray:
-        native, fluent = _head_scores(heads, hyps).T
-        if n := int(np.isnan(native).sum()):
+        scores = heads.score(_head_scores(heads, hyps))
+        if n := int(np.isnan(scores).sum()):
             note(f"native: {n} of {len(hyps)} texts without a token: excluded (nan).")
-        return heads.scale * (native + heads.fluent_weight * fluent) + heads.shift
+        return scores
 
     return Metric(
         "native",
@@ -228,5 +233,5 @@ def _native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
 
 
 def _named(asked: Asked) -> Metric:
-    """The maker of `_native_metric` in the table of metrics."""
-    return _native_metric(load_heads(asked.model or asked.lang), asked.lang)
+    """The maker of `native_metric` in the table of metrics."""
+    return native_metric(load_heads(asked.model or asked.lang), asked.lang)

@@ -111,7 +111,8 @@ def _given_plane(
         notes = tuple(note for note in test.notes if not note.startswith(_COMPARED))
         test = replace(test, systems={**test.systems, **people}, categories=kinds, notes=notes)
     found = {i: m.score_systems(test) for i, m in enumerate(metrics) if m.score_systems}
-    there = {i: ~np.isnan(given.values) for i, given in found.items()}
+    shape = len(test), len(test.systems)
+    there = {i: ~np.isnan(np.broadcast_to(given.values, shape)) for i, given in found.items()}
     n = np.logical_and.reduce(list(there.values())).sum(0)
     real = np.array([name not in people for name in test.systems], dtype=bool)
     scored = np.logical_and.reduce([mask.any(0) for mask in there.values()])
@@ -137,12 +138,21 @@ def _given_plane(
     test = replace(test.without(left_out), notes=(*test.notes, *dict.fromkeys(notes)))
     rows = np.logical_and.reduce([_complete(mask[:, known]) for mask in there.values()])
     axes = [
-        _means(metric, found[i].values[:, known])
+        _given_axis(metric, found[i].values[..., known], len(test))
         if i in found and level == "segment-mean"
         else metric_axis(test, metric, level, rows=rows)
         for i, (metric, level) in enumerate(zip(metrics, levels, strict=True))
     ]
     return plane_of(test, axes[0], axes[1], shared=shared)
+
+
+def _given_axis(metric: Metric, scores: np.ndarray, n: int) -> Axis:
+    """Axis of (N, k) scores of segments, or of (k,) scores of systems."""
+    if scores.ndim > 1:
+        return _means(metric, scores)
+    there = np.tile(~np.isnan(scores), (n, 1))
+    title = metric.oriented_title
+    return _stored_axis(metric.name, title, metric.signature, metric.oriented(scores), there)
 
 
 def _means(metric: Metric, scores: np.ndarray) -> Axis:

@@ -24,6 +24,9 @@ STORE = "ANHELPERS_STORE"
 IN_MEMORY = "in-memory"
 """The revision of a model that was made in this process: its scores are not cached."""
 
+OFFERS: dict[str, Callable[[str], dict]] = {}
+"""Test set -> (signature -> its texts with stored scores), looked up before the cache files."""
+
 COMMIT_EVERY = 5.0  # seconds; a killed run loses at most this much work and the batch in flight
 CHUNK = 256  # inputs per call of a scorer without its own batches
 TABLES = """
@@ -99,9 +102,11 @@ def cached(
     """
     found: dict[Input, np.ndarray] = {}
     distinct = list(dict.fromkeys(inputs))
+    for known in [offered(signature) for offered in OFFERS.values()]:
+        found |= {x: known[x] for x in distinct if x in known}
     path = cache_file() if _fixed(signature) else None
     if bundled is not None and cache_file() is not None:
-        found |= _looked_up(bundled, signature, distinct, width)
+        found |= _looked_up(bundled, signature, [x for x in distinct if x not in found], width)
     if path is not None and path.exists() and path.stat().st_size:
         found |= _looked_up(path, signature, [x for x in distinct if x not in found], width)
     missing = [x for x in distinct if x not in found]

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .. import checks
 from ..data.fetch import bundled
 from ..data.languages import known_code, short_code
 from ..data.schema import TestSet
@@ -327,6 +328,10 @@ def metric(
     >>> metric("chrf", "de").unit, metric("critic", "en").unit
     ('points, 0 to 100', 'nats per text')
     """
+    if isinstance(of, TestSet) and of.stored:
+        return of.stored[
+            checks.one_of(name, of.stored, "stored metric", "Load the texts for others.")
+        ]
     lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs or 1)
     row = row_of(name)
     if row.axis == "accuracy":

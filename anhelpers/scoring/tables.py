@@ -23,6 +23,11 @@ def scorable(test: TestSet, metric: Metric) -> np.ndarray:
     DataError : the metric is for a different language, or no segment has what it needs.
     """
     check_language(test.trg_lang, metric.lang, metric.label)
+    if test.stored and test.stored.get(metric.name) is not metric:
+        known = ", ".join(test.stored)
+        raise DataError(
+            f"{metric.name}: {test.name} has stored scores alone ({known}). Load the texts."
+        )
     rows = np.ones(len(test), dtype=bool)
     if "refs" in metric.needs:
         rows &= test.referenced
@@ -55,7 +60,7 @@ def score_all(
         found = metric.score_systems(test)
         for sentence in found.notes:
             note_once(sentence)
-        return np.empty(0), found.values
+        return np.empty(0), np.broadcast_to(found.values, (len(test), len(test.systems)))
     if metric.score_segments is None:
         kind = "whole corpora" if metric.score_systems is None else "rated systems"
         raise DataError(f"{metric.name}: scores {kind} only, not single texts. Leave it out here.")
