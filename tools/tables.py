@@ -2,9 +2,9 @@
 
 PAIR is a data set such as wmt24/en-de, or with FOLDER, a WMT text tree, a language pair such as en-ru. Texts are those
 of `anhelpers data --fetch`; scores are kept in the cache, so that a stopped run resumes. A table has numbers and names,
-no texts: chrF, the counts of BLEU, Gemma's log-probability and tokens, both heads of `native` where they are of the target
-language, words, and MetricX and CometKiwi per system where the sheet of the task is at hand. Whole documents are taken
-up to --segments. `data/scores/tables.csv` has a row per table.
+no texts: chrF, the counts of BLEU, Gemma's log-probability and tokens, both heads of `native` in their languages,
+words, and MetricX and CometKiwi per system where the sheet of the task is at hand. Whole documents are taken up to
+--segments. `data/scores/tables.csv` has a row per table.
 """
 
 from __future__ import annotations
