@@ -46,7 +46,7 @@ class ScoreTable:
     ----------
     test : TestSet
         Labels such as "[GPT-4, segment 7]" in place of texts: equal outputs of a segment have one label, a blank one is
-        "". Of several references the first is compared with, the others are systems of kind human. `test.stored` has the
+        "". Of several references the first is compared with, the others are human systems. `test.stored` has the
         metrics, so that ``an.oracle_study(table.test, an.from_systems(table.test))`` works.
     frame : DataFrame
         A row per segment and reference or system: system, segment (from 0), doc, domain, words, and a column per
