@@ -6,7 +6,8 @@ Texts
     write_candidates; TestSet, CandidateSet; mono_for, system_categories, load_world.
 Metrics
     metric finds a Metric by name; load_lm, load_critic, load_mt load models; score_texts and score_pairs return
-    log-probabilities; explain shows a critic's score word by word; system_scores, lpp_distance.
+    log-probabilities; explain shows a critic's score word by word; system_scores, lpp_distance; load_scores loads
+    the bundled scores of WMT24's systems.
 The curve and the plane
     oracle_curve from scores; oracle_study and judged_studies from texts; system_plane, rated_plane; systems_table,
     paired_tests, local_correlation, verdict; with_human_points, pareto_mask; score_ratings of MQM.
