@@ -15,7 +15,6 @@ from typing import Any
 from .. import checks
 from ..errors import DataError, nearest
 from ..progress import note
-from ..scoring.stored import offer
 from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
 from .fetch import _download, _remote_files, _shared_data, bundled, cache_folder
 from .io import _suffix_of, read_lines, read_table
@@ -169,6 +168,8 @@ def load(
         raise DataError(f"got {one.note}, expected the name of a test set.", name)
     checks.one_of(lp or one.lp, [one.lp], f"language pair of {name}")
     folder = find_file(str(name))
+    from ..scoring.stored import offer
+
     called, year = str(name), int(one.year)
     test = _read_wmt(folder, one.lp, year=year, reference=reference, name=called, exclude=exclude)
     return offer(test)
