@@ -1,9 +1,10 @@
-"""Read, write, sample and assemble candidate translations: JSON Lines, K lines per source, parquet, pandas tables.
+"""Read, write, sample and assemble candidates: JSON Lines, n-best lists, K lines per source, parquet, pandas tables.
 
 A JSON line is a candidate, ``{"segment": 0, "text": "…", "tag": "…", "id": "…", "src": "…", "count": 2, "logprob":
 -9.5}`` (the first two are required; `count` is how often it was drawn, `logprob` in nats), or a source, ``{"src": "…",
 "refs": ["…"], "candidates": ["…", {"text": "…"}]}``, optionally with "id", "doc", "domain" and "lp"; a null reference
-is missing.
+is missing. "mt" and "hypothesis" mean "text", "hypotheses" means "candidates". An n-best list of Moses has lines
+``id ||| text ||| features`` in the order of their ranks, with ids from 0; of equal texts of a source the first counts.
 """
 
 from __future__ import annotations
@@ -21,12 +22,22 @@ import numpy as np
 from .. import checks
 from .._lazy import pd
 from ..errors import DataError, need
-from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
+from .io import (
+    _NBEST,
+    _read_jsonl,
+    _stem_of,
+    _suffix_of,
+    _value_of,
+    read_bytes,
+    read_lines,
+    write_atomic,
+)
 from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
 
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
 _KINDS = {"segment": int, "text": str, "tag": str, "id": str, "src": str, "count": int}
+_ALIASES = {"mt": "text", "hypothesis": "text", "hypotheses": "candidates"}
 _COLUMNS = (*_KINDS, "logprob")
 _MOST = 2**53  # whole numbers that float64 holds exactly
 
@@ -68,7 +79,7 @@ def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> 
 def read_candidates(
     path: str | PathLike | pd.DataFrame, srcs: Sequence[str] | None = None, k: int | None = None
 ) -> CandidateSet:
-    """Read the candidates of a file, by its ending: .jsonl, .parquet, or text with `k` lines per source.
+    """Read the candidates of a file, by its ending: .jsonl, .parquet, or an n-best list or `k` lines per source.
 
     Parameters
     ----------
@@ -77,7 +88,7 @@ def read_candidates(
     srcs : sequence of N str, optional
         Every candidate must belong to one of these sources, and every source must have a candidate.
     k : int, optional
-        Number of candidates of each source; required for text.
+        Number of candidates of each source; required for `k` lines per source.
 
     Raises
     ------
@@ -86,7 +97,7 @@ def read_candidates(
     if hasattr(path, "columns"):
         cands = _assembled(_rows_of(path, "DataFrame"), "DataFrame", srcs)
     elif _suffix_of(path) in JSONL:
-        cands = _assembled(_read_jsonl(path), path, srcs)
+        cands = _assembled(_read_records(path), path, srcs)
     elif _suffix_of(path) in PARQUET:
         cands = _assembled(_rows_of(_read_parquet(path), path), path, srcs)
     else:
@@ -110,7 +121,7 @@ def read_candidate_file(
     """
     if _suffix_of(path) not in JSONL:
         return None, read_candidates(path)
-    records = _read_jsonl(path)
+    records = _read_records(path)
     cands = _assembled(records, path, None)
     if "candidates" not in records[0] or "src" not in records[0]:
         return None, cands
@@ -145,12 +156,30 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
 def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
     """Read a text file whose first k lines belong to source 0, the next k to source 1."""
     lines = read_lines(path)
+    if lines and _NBEST.match(lines[0]):
+        return _from_nbest(lines, path, srcs)
     k = checks.whole("k (-k), the number of lines of each source,", k)
     n = len(lines) // k if srcs is None else len(srcs)
     rest = lines[n * k :]
     if len(lines) < n * k or not n or (rest if srcs is None else any(map(str.strip, rest))):
         raise DataError(f"got {len(lines)} lines, expected {k} for each source.", path)
     return CandidateSet(np.repeat(np.arange(n), k), lines[: n * k])
+
+
+def _from_nbest(
+    lines: Sequence[str], path: str | PathLike, srcs: Sequence[str] | None
+) -> CandidateSet:
+    """Read the lines of an n-best list."""
+    found = [*map(_NBEST.match, lines)]
+    if None in found:
+        line = found.index(None) + 1
+        told = f"got '{lines[line - 1]:.40}', expected id ||| text ||| features."
+        raise DataError(told, path, line)
+    records = [{"segment": int(match[1]), "text": match[2]} for match in found if match]
+    cands = _assembled(records, path, srcs)
+    rows = np.flatnonzero(~cands.frame().duplicated(["segment", "text"]))
+    left_out = f"{len(cands) - len(rows)} repeated texts of {len(cands)} are left out."
+    return cands.take(rows, left_out) if len(rows) < len(cands) else cands
 
 
 def _read_parquet(path: str | PathLike) -> pd.DataFrame:
@@ -171,6 +200,16 @@ def _rows_of(frame: Any, path: str | PathLike) -> list[dict[str, Any]]:
         raise DataError(f"expected segment and text, once; found {', '.join(names):.80}.", path)
     rows = frame.loc[:, columns].astype(object).to_dict("records")
     return [{k: v for k, v in row.items() if v is not None and v == v} for row in rows]
+
+
+def _read_records(path: str | PathLike) -> list[dict[str, Any]]:
+    """Return the objects of JSON Lines."""
+    return [*map(_renamed, _read_jsonl(path))]
+
+
+def _renamed(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with the keys used here."""
+    return {_ALIASES.get(key, key): value for key, value in record.items()} | record
 
 
 def _assembled(
@@ -231,6 +270,7 @@ def _flat(
 
 def _fields(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str, Any]:
     """Return the fields of a candidate."""
+    record = _renamed(record)
     found = {
         key: _value(record, key, kind, path, line, needed=key in ("segment", "text"))
         for key, kind in _KINDS.items()

@@ -1,14 +1,23 @@
-"""Human ratings from 0 to 100 points: exports of Appraise, tables, and ratings of single texts with their two metrics.
+"""Human ratings from 0 to 100 points: exports, tables, and ratings of single texts with their two metrics.
 
-An export is CSV without a header, 12 cells a rating for ESA and 11 (without spans) for direct assessment. A table
-``segment id pass naturalness accuracy`` of single texts, separated by tabs, has a row per text and pass (a rater, or
-one reading). Segments count from 0. An id is that of a candidate, or ends in ``/`` and the name of a reference.
+- Appraise: CSV without a header, of 11 or 12 cells: rater, system, line, type of item, source and target language,
+  points, document, whether the whole document is rated, spans (not for direct assessment), start, end; with
+  ``--batch-info`` also batch and item. Lines of WMT25 are ids ``PAIR_#_DOMAIN_#_DOCUMENT_#_PARAGRAPH``; in the layout
+  of 15 cells the id is the second cell.
+- Pearmut: JSON Lines ``user_id item_i item annotation``, or ``{campaign: [records]}`` as downloaded. Each of the items
+  has ``src`` and ``tgt`` (system: text), its annotation is ``{system: {score}}``.
+- WMT25's humeval: JSON Lines ``doc_id src_text tgt_text scores`` of a paragraph, the last two by system, whose scores
+  are a list of ``{score annotator}``.
+
+A table ``segment id pass naturalness accuracy`` of single texts, separated by tabs, has a row per text and pass (a
+rater, or one reading). Segments count from 0. An id is that of a candidate, or ends in ``/`` and a reference's name.
 """
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
@@ -23,23 +32,29 @@ from .._lazy import pd
 from ..errors import DataError
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
-from .external import read_scores, within
+from .candidates import JSONL
+from .external import _find_segments, read_scores, within
 from .fetch import bundled
-from .io import _refuse, read_bytes, read_lines, read_table
+from .io import _read_jsonl, _refuse, _suffix_of, read_bytes, read_lines, read_table
 from .languages import known_code, short_code
 from .schema import TestSet
 from .sets import SETS, TEACHING, _own_file, load, load_candidates, teaching_set, whereabouts
+from .wmt import _pair_2025
 
-KINDS = {"esa": 12, "da": 11}
-"""How outputs were rated -> cells of a row of an export."""
+KINDS = ("esa", "da")
+"""How outputs were rated."""
 _CELLS = "rater system line type src trg value doc whole spans t0 t1"
+_TYPES = ("TGT", "CHK", "BAD", "REF")
 _CONTROLS = r"-tutorial|#(?:bad|dup|incomplete)$"  # in the name of a document
 
 
 def is_export(path: str | PathLike) -> bool:
-    """Whether a file is an export of Appraise: its third cell is a number."""
-    cells = next(iter(read_lines(path)), "").split(",")
-    return len(cells) >= min(KINDS.values()) and cells[2].strip().isdigit()
+    """Whether a file is an export of Appraise, which has a type of item in each row, or JSON Lines."""
+    return _suffix_of(path) in JSONL or any(cell in _TYPES for cell in _first_row(path)[3:5])
+
+
+def _first_row(path: str | PathLike) -> list[str]:
+    return next(csv.reader(read_lines(path)[:1]), [])
 
 
 def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataFrame:
@@ -48,7 +63,7 @@ def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataF
     Parameters
     ----------
     paths : sequence of path
-        Exports of Appraise, or one table as `external.read_scores` reads it.
+        Exports of Appraise, JSON Lines, or tables as `external.read_scores` reads them.
     kind : str
         One of KINDS, for exports.
 
@@ -58,6 +73,8 @@ def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataF
     """
     if not is_export(paths[0]):
         return pd.concat([read_scores(path, test) for path in paths])
+    if _suffix_of(paths[0]) in JSONL:
+        return pd.concat([_find_segments(test, _read_json(path, test.lp)) for path in paths])
     named = test.name in SETS and whereabouts(test.name) is not None
     whole = load(test.name, exclude=test.unread) if named else test
     ratings = pd.concat(
@@ -76,7 +93,12 @@ def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
     DataFrame rater, system, line, value (points, 0 to 100), doc.
     """
     names = [name for name in _CELLS.split() if kind == "esa" or name != "spans"]
-    kinds: dict[str, Any] = {"line": int, "value": float}
+    first = _first_row(path)
+    if first[4] in _TYPES:
+        names[1:3] = ["line", "system", "n"]
+    names += ["batch", "item"] * (len(first) == len(names) + 2)
+    numbered = first[names.index("line")].strip().isdigit()
+    kinds: dict[str, Any] = {"line": int if numbered else str, "value": float}
     table = read_table(path, kinds, names=names).drop_duplicates()
     _refuse(~table.value.between(0, 100), "points: expected 0 to 100", path, table.value)
     codes = {code: short_code(known_code(code.strip())) for code in {*table.src, *table.trg}}
@@ -87,20 +109,81 @@ def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
 
 
 def _with_segments(ratings: pd.DataFrame, whole: TestSet, path: Path) -> pd.DataFrame:
-    """Add segments to lines that count from 0, 1 or 2; the documents decide."""
-    docs = np.array([*whole.docs, None, None], dtype=object)
+    """Add segments to lines that count from 0, 1 or 2, as the documents decide, or that are ids of WMT25."""
+    if ratings.line.dtype == object:
+        docs = whole.docs
+        at = {(doc, str(docs[:i].count(doc))): i for i, doc in enumerate(docs)}
+        found = ratings.line.map(_of_2025).map(at.get)
+        _refuse(found.isna(), f"line: expected a paragraph of {whole.name}", path, ratings.line)
+        return ratings.assign(segment=found.astype(int))
+    padded = np.array([*whole.docs, None, None], dtype=object)
     fits = {}
     for start in (1, 0, 2):
         segment = (ratings.line - start).where(
             ratings.line.between(start, len(whole) - 1 + start), -1
         )
-        fits[start] = (ratings.doc == docs[segment]).to_numpy()
+        fits[start] = (ratings.doc == padded[segment]).to_numpy()
     starts = [start for start, fit in fits.items() if fit.all()]
     if len(starts) != 1:
         best = max(fits.values(), key=np.sum)
         told = f"lines and documents fit {len(starts)} numberings of {whole.name}."
         raise DataError(told, path, int(ratings.index[best.argmin()]))
     return ratings.assign(segment=ratings.line - starts[0])
+
+
+def _of_2025(name: str) -> tuple[str, str]:
+    """Document and paragraph of an id of WMT25."""
+    doc, _, paragraph = name.replace("_#_vid_", "_#_").rpartition("_#_")
+    return doc, paragraph
+
+
+def _read_json(path: str | PathLike, lp: str) -> pd.DataFrame:
+    """Read ratings with their texts, of Pearmut or of one language pair of WMT25: text, src, system, value, rater, doc.
+
+    Of a rater's ratings of an item the last counts. Controls are left out.
+    """
+    logs: dict[str, Any] = {"": _read_jsonl(path)}
+    if len(logs[""]) == 1 and all(isinstance(log, list) for log in logs[""][0].values()):
+        logs = logs[""][0]
+    last = {}
+    for name, log in logs.items():
+        for line, record in enumerate(log, 1):
+            last[name, record.get("user_id"), record.get("item_i", line)] = line, record
+    rows = []
+    for line, record in last.values():
+        try:
+            rows += [(line, *row) for row in _rows_of(record, lp)]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            told = "expected tgt_text and scores, or item with tgt, and annotation, all by system"
+            raise DataError(f"malformed ratings: {told}.", path, line) from None
+    table = pd.DataFrame(rows, columns=["line", "text", "src", "system", "value", "rater", "doc"])
+    table = table.set_index("line").dropna(subset=["value"])
+    _refuse(~table.value.between(0, 100), "points: expected 0 to 100", path, table.value)
+    return table
+
+
+def _rows_of(record: dict[str, Any], lp: str) -> Iterator[tuple[Any, ...]]:
+    """Iterate over the ratings of a record."""
+    doc, items = record.get("doc_id", ""), []
+    if "scores" in record:
+        items = [(record["src_text"], record["tgt_text"], record["scores"])]
+        items *= _pair_2025(doc) == lp
+    elif isinstance(record["item_i"], int) and record["annotation"] != "__RESET__":
+        pairs = zip(record["item"], record["annotation"], strict=True)
+        items = [(i.get("src", ""), i["tgt"], a or {}) for i, a in pairs if "validation" not in i]
+    for src, texts, scores in items:
+        for system, given in scores.items():
+            for one in given if isinstance(given, list) else [given]:
+                value, rater = one.get("score", one.get("human")), record.get("user_id")
+                value = float("nan" if value is None else value)
+                yield (
+                    texts[system],
+                    src,
+                    system,
+                    value,
+                    one.get("annotator", rater),
+                    _of_2025(doc)[0],
+                )
 
 
 # -- ratings of single texts -------------------------------------------------------------------------------------------

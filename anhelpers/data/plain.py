@@ -14,13 +14,15 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .io import _decode, _split_lines, _stem_of, _suffix_of, read_bytes
+from .candidates import JSONL, _read_records
+from .io import _NBEST, _decode, _split_lines, _stem_of, _suffix_of, _value_of, read_bytes
 from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
 Paths = str | PathLike | Iterable[str | PathLike] | Mapping[str, str | PathLike]
 _CANARY = "CANARY GUID"  # first line of WMT24's files, by which they are found in training data
 _WMT_NAME = re.compile(r".+\.[^.]+-[^.]+\.(?:hyp|ref)\.(?P<name>.+)")
+_TEXT = "text, mt or hypothesis"
 _Key = tuple[str, str]  # document and segment
 _ROOT = re.compile(r"<(srcset|refset|tstset|mteval|dataset)\b", re.IGNORECASE)
 _TAG = re.compile(
@@ -80,6 +82,10 @@ def read_plain(
     """
     path, name = Path(src), name or _stem_of(src)
     files = _ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
+    if _suffix_of(path) in JSONL:
+        raise DataError(
+            "got JSON Lines, expected a source per line. Give candidates as --data.", path
+        )
     sources = _read(path)
     if not isinstance(sources, _Marked):
         return _read_parallel(name, lp, files)
@@ -143,9 +149,18 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 
 
 def _read(path: Path) -> _Marked | tuple[str, ...]:
-    """Return the texts of SGM and XML, the lines of any other file."""
+    """Return the texts of SGM and XML, the translations of JSON Lines, the lines of any other file."""
+    if _suffix_of(path) in JSONL:
+        return tuple(
+            _value_of({_TEXT: record.get("text")}, _TEXT, str, path, line).rstrip("\r\n")
+            for line, record in enumerate(_read_records(path), 1)
+        )
     text = _decode(read_bytes(path), path)
-    return _marked(text, path) or _split_lines(text)
+    lines = _split_lines(text)
+    if lines and _NBEST.match(lines[0]):
+        told = "got an n-best list, expected a text per line. Give it as candidates."
+        raise DataError(told, path, 1)
+    return _marked(text, path) or lines
 
 
 def _read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:

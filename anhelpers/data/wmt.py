@@ -30,7 +30,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -341,12 +341,10 @@ def is_mme(folder: str | PathLike) -> bool:
     return scores and Path(folder, "sources").is_dir()
 
 
-def _read_mme(
-    folder: str | PathLike, lp: str, *, reference: str | None = None, exclude: Collection[str] = ()
-) -> TestSet:
+def _read_mme(folder: str | PathLike, lp: str, **options: Any) -> TestSet:
     """Read the test set of one language pair; as `_read_wmt`."""
     name = f"{Path(folder).resolve().name}/{lp}"
-    return _read_wmt(folder, lp, year=2024, reference=reference, name=name, exclude=exclude)
+    return _read_wmt(folder, lp, year=2024, name=name, **options)
 
 
 def mme_scores(folder: str | PathLike, lp: str) -> list[_StoredScores]:

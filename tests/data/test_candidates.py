@@ -158,6 +158,34 @@ def test_text_has_k_lines_per_source(jsonl):
         read_candidates(jsonl(GOOD, GOOD, {"segment": 1, "text": "b"}), k=2)
 
 
+NBEST = ["0 ||| a ||| LM= -1 ||| -1", "0 ||| b c ||| LM= -2 ||| -2", "0 ||| a ||| LM= -3 ||| -3"]
+NBEST += ["1 |||  |||"]
+
+
+def test_an_n_best_list_has_each_text_of_a_source_once(jsonl):
+    cands = read_candidates(jsonl(*NBEST, name="list.txt"), SRCS)
+    assert (cands.segment.tolist(), cands.texts) == ([0, 0, 1], ("a", "b c", ""))
+    assert cands.notes == ("1 repeated texts of 4 are left out.",)
+    assert read_candidates(jsonl(*NBEST[1:], name="list.txt"), SRCS).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "text"), [(2, "0 || b"), (4, "2 ||| b |||"), (3, ""), (2, "x ||| b |||")]
+)
+def test_a_damaged_n_best_list_is_refused_with_its_line(jsonl, line, text):
+    path = jsonl(*NBEST[: line - 1], text, *NBEST[line:], name="list.txt")
+    with pytest.raises(DataError) as error:
+        read_candidates(path, SRCS)
+    assert (error.value.path, error.value.line) == (path, line)
+
+
+def test_keys_of_other_programs(jsonl):
+    path = jsonl({"src": "eins", "hypotheses": ["a", {"mt": "b"}]}, SOURCE | {"hypotheses": []})
+    assert read_candidates(path, SRCS).texts == ("a", "b", "b")
+    flat = jsonl({"segment": 0, "mt": "a"}, {"segment": 1, "hypothesis": "b", "text": "c"})
+    assert read_candidates(flat, SRCS).texts == ("a", "c")
+
+
 def test_a_table_and_its_parquet_are_the_same(tmp_path):
     columns = {"segment": [1, 0], "text": ["b\u2028", "a"], "tag": [None, "t"], "id": [10, 11]}
     frame = pd.DataFrame(columns)

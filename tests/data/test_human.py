@@ -1,5 +1,6 @@
 """Human ratings: exports of Appraise and tables, joined to the outputs that were rated."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -105,6 +106,71 @@ def test_bad_exports_are_refused(wave, rows, kind, lp, named):
         scored(wave(rows), replace(TEST, lp=lp), kind)
     with pytest.raises(UnknownName):
         scored(wave(ROWS), replace(TEST, lp="en-de"))
+
+
+def rated(i, add=0):
+    """An item of Pearmut, and its annotation."""
+    texts = {"src": TEST.srcs[i], "tgt": {s: TEST.systems[s][i] for s in "AB"}}
+    return texts, {s: {"score": 10 * i + j + add} for j, s in enumerate("AB")}
+
+
+def log(item_i, *segments, user="u", add=0):
+    items, annotation = zip(*(rated(i, add) for i in segments), strict=True)
+    return {"user_id": user, "item_i": item_i, "item": items, "annotation": annotation}
+
+
+def paragraph(i):
+    texts, scores = rated(i)
+    scores = {s: [one | {"annotator": "x"}, {"score": float("nan")}] for s, one in scores.items()}
+    own = {"src_text": texts["src"], "tgt_text": texts["tgt"], "scores": scores}
+    return {"doc_id": f"en-cs_CZ_#_news_#_vid_{DOCS[i]}_#_{i % 2}"} | own
+
+
+CELLS = [(one.split(","), f"{one.split(',')[7]}_#_{i % 2}") for i, one in enumerate(ROWS)]
+CONTROL = log(2, 0, add=50)
+CONTROL["item"][0]["validation"] = {}
+RESET = {"user_id": "v", "item_i": 0, "annotation": "__RESET__"}
+LOG = [log(0, 0, 1, add=9), log(0, 0, 1, user="v", add=9), RESET, log("welcome_0", 2, add=9)]
+LOG += [CONTROL, log(0, 0, 1), log(1, 2, 3)]
+OTHER = paragraph(0) | {"doc_id": "en-de_DE_#_news_#_d_#_0", "scores": {"A": [{"score": 99}]}}
+FOREIGN = {
+    "batch.csv": [f"{one},3,77" for one in ROWS],
+    "ids.csv": [",".join((*cells[:2], name, *cells[3:])) for cells, name in CELLS],
+    "both.csv": [",".join((cells[0], name, *cells[1:], "3", "77")) for cells, name in CELLS],
+    "log.jsonl": [*map(json.dumps, LOG)],
+    "annotations.json": [json.dumps({"campaign": LOG, "other": []})],
+    "humeval.jsonl": [json.dumps(one) for one in (*map(paragraph, range(4)), OTHER)],
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_exports_of_other_layouts_have_the_same_ratings(wave, name):
+    np.testing.assert_array_equal(scored(wave(FOREIGN[name], name)), scored(wave(ROWS, "w.csv")))
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "old", "new"),
+    [
+        ("batch.csv", 2, ",10,", ",120,"),
+        ("batch.csv", 3, ",3,77", ""),
+        ("ids.csv", 2, "d1_#_1", "d1_#_2"),
+        ("both.csv", 4, "d2_#_1", "d1"),
+        ("log.jsonl", 6, '"tgt"', '"target"'),
+        ("log.jsonl", 7, '"score": 30', '"score": 101'),
+        ("log.jsonl", 7, '"annotation"', '"answer"'),
+        ("humeval.jsonl", 3, '"tgt_text"', '"text"'),
+        ("humeval.jsonl", 2, '"score": 11', '"score": "x"'),
+        ("humeval.jsonl", 2, '"score": 11', '"score": -1'),
+    ],
+)
+def test_damaged_exports_are_refused_with_their_line(wave, name, line, old, new):
+    rows = [*FOREIGN[name]]
+    rows[line - 1] = rows[line - 1].replace(old, new)
+    assert rows != FOREIGN[name]
+    with pytest.raises(DataError) as error:
+        scored(path := wave(rows, name))
+    assert (error.value.path, error.value.line) == (path, line)
+    assert len(str(error.value)) - len(str(path.parent)) <= 140
 
 
 def test_a_table_may_hold_points_or_standard_deviations(wave):

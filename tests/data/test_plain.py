@@ -61,6 +61,19 @@ def test_blank_lines_at_the_end_and_canaries_are_left_out(folder):
         assert len(add_systems(read(folder), f"m={folder / name}").systems["m"]) == 2
 
 
+def test_translations_may_be_json_lines(folder):
+    (path := folder / "t.jsonl").write_text('{"mt": "x"}\n{"hypothesis": "y\\n"}\n')
+    assert add_systems(read(folder), path).systems["t"] == ("x", "y")
+    path.write_text('{"mt": "x"}\n{"src": "y"}\n')
+    for bad, line in (
+        (lambda: add_systems(read(folder), path), 2),
+        (lambda: read_plain(path, None, None), None),
+    ):
+        with pytest.raises(DataError) as error:
+            bad()
+        assert (error.value.path, error.value.line) == (path, line)
+
+
 WRONG = {  # file, content, line
     "short": ("sysX.de", b"x\n", None),
     "long": ("sysX.de", b"x\ny\nz\n", None),
@@ -72,6 +85,7 @@ WRONG = {  # file, content, line
     "documents": ("a.docs", b"news\td1\nnews\n", 2),
     "blank document": ("a.docs", b"news\td1\n\td\n", 2),
     "three cells": ("a.docs", b"news\td1\na\tb\tc\n", 2),
+    "n-best list": ("sysX.de", b"0 ||| x ||| LM= -1\n1 ||| y ||| LM= -2\n", 1),
 }
 
 
