@@ -12,6 +12,7 @@ import pytest
 from anhelpers.accuracy.external import external_metric as mqm_metric
 from anhelpers.cli import main
 from anhelpers.data import TestSet, find_file, load, rated_texts, ratings_file, read_ratings
+from anhelpers.data.ratings import join_ratings
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import rated_plane, system_plane, systems_table
@@ -93,6 +94,24 @@ def test_neither_the_order_of_rows_nor_that_of_segments_matters(file):
     )
 
 
+@pytest.mark.verifies("MQM of rated translations", by="hand")
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (1, 2, 4, 0, 3)])
+def test_ratings_of_an_edited_text_are_left_out_in_any_order(file, order):
+    """A: r1 5 of the output and 1 of an edited text, r2 5 of an edited text, r3 1: (5 + 1) / 2."""
+    texts = "<v>Der</v> Hund.", "Der Hunde.", "Ein Hund.", "Der  Hund.", "Die Hund."
+    marks = "A r1 Major", "A r1 Minor", "A r2 Major", "A r3 Minor", "B r2 Minor"
+    said = [(*mark.split(), text) for mark, text in zip(marks, texts, strict=True)]
+    lines = [(s, "d", 1, 1, r, "The dog.", t, "Fluency/Grammar", v) for s, r, v, t in said]
+    path = file([lines[i] for i in order])
+    found = given("mqm-fluency", path)
+    np.testing.assert_allclose(found.values[0], [3, 1, np.nan])
+    assert "2 of 5 ratings of mine are of another text, perhaps edited" in " ".join(found.notes)
+    ratings = read_ratings(path, texts=True)
+    assert score_ratings(ratings).by().penalty.tolist() == [4, 1]  # all rows: (6 + 5 + 1) / 3
+    own = join_ratings(TEST, ratings).ratings
+    assert score_ratings(own).by().penalty.tolist() == [3, 1]
+
+
 def test_another_text_has_no_rating(file):
     other = replace(TEST, systems={**TEST.systems, "A": ("Der Hund!", "Eine Katze.")})
     assert np.isnan(given("mqm", file(), other).values[0, 0])
@@ -112,33 +131,26 @@ def test_a_system_rated_beside_two_others_has_the_mean_of_both(file):
     assert found.values[0, 0] == pytest.approx((2.5 + 0) / 2)
 
 
-def test_wmt24_dialects_are_read_as_tables_and_as_csv_with_json(file):
+def test_wmt24_dialects_are_read_as_tables_and_as_csv_with_json(file, capsys):
     """Lower-case severities and a canary in TSV; flat categories, quotes and a column of JSON in CSV."""
-    plain = file(
-        [
-            ("A", "canary", 1, 1, "r", "CANARY", "CANARY", "Other", "neutral"),
-            *[
-                (s, "d", i + 1, i + 1, r, src, trg, c, v.lower())
-                for s, _, i, _, r, src, trg, c, v in ROWS
-            ],
-        ]
-    )
+    canary = ("A", "canary", 1, 1, "r", "CANARY", "CANARY", "Other", "neutral")
+    moved = [(*row[:2], row[2] + 1, row[3] + 1, *row[4:8], row[8].lower()) for row in ROWS]
+    plain = file([canary, *moved])
     expected = [[2.5, 1.05, np.nan], [1, np.nan, np.nan]]
     np.testing.assert_allclose(given("mqm", plain).values, expected)
-    flat = {
-        "Accuracy/Mistranslation": "mistranslation",
-        "Accuracy/Omission": "omission",
-        "Fluency/Grammar": "grammar",
-        "Fluency/Punctuation": "punctuation",
-        "Style/Awkward": "unnatural_flow",
-        "No-error": "no-error",
-    }
-    rich = [(*row[:7], flat[row[7]], row[8].lower(), '{"note": "a, ""b"""}') for row in ROWS]
+    flat = ["mistranslation", "no-error", "grammar", "punctuation", "unnatural_flow", "omission"]
+    pairs = zip(ROWS, flat, strict=True)
+    rich = [(*row[:7], name, row[8].lower(), '{"note": "a, ""b"""}') for row, name in pairs]
     for name in ("mqm.csv", "flat.tsv"):
         path = file(rich, (*HEAD, "metadata"), name)
         values = given("mqm", path).values
         assert values[0, 0] == 2.5
         np.testing.assert_array_equal(np.isnan(values), np.isnan(expected))
+        assert main(["mqm", str(path)]) == 0
+        out, err = capsys.readouterr()
+        assert "scheme en-es matches" in err
+        penalties = [float(row["penalty"]) for row in csv.DictReader(out.splitlines())]
+        assert penalties == [1.5, 1.75]  # B: (1 + 2) / 2; A: (5 / 2 + 1) / 2
 
 
 def test_the_command_draws_human_axes_without_a_curve(tmp_path, capsys):

@@ -227,27 +227,20 @@ def _human(name: str, kind: str, place: str) -> Metric:
 
 def _mqm(name: str, kind: str, place: str) -> Metric:
     """Mean MQM points of an output, under the default scheme and weights."""
-    path = find_file(place) if place.startswith("mqm/") and place in SETS else ratings_file(place)
-    path = path or Path(place)
+    path = ratings_file(place) or Path(place)
     if not path.is_file():
         raise DataError("neither a file nor a data set with MQM ratings.", path)
     ratings, scores = _scored(str(path), path.stat().st_mtime_ns)
 
     def score_systems(test: TestSet) -> Given:
-        join, matrix = join_ratings(test, ratings), scores.matrix(_MQM[kind]).values
-        names = [join.names.get(system) for system in scores.systems]
-        same = join.same & (join.rows >= 0)[:, None] & [name is not None for name in names]
-        i, j = np.nonzero(same & ~np.isnan(matrix))
-        frame = pd.DataFrame(
-            {
-                "system": np.array(names, dtype=object)[j],
-                "segment": join.rows[i],
-                "value": matrix[i, j],
-            }
-        )
+        join = join_ratings(test, ratings)
+        used = score_ratings(join.ratings, choose_scheme(ratings)).matrix(_MQM[kind])
+        names = np.array([join.names.get(system) for system in used.systems], dtype=object)
+        i, j = np.nonzero(~np.isnan(used.values))
+        columns = {"system": names[j], "segment": join.rows[i], "value": used.values[i, j]}
         docs = np.full(len(test), "", dtype=object)
         docs[join.rows[join.rows >= 0]] = np.array(scores.docs, dtype=object)[join.rows >= 0]
-        found = _joined(test, frame, kind, path)
+        found = _joined(test, pd.DataFrame(columns), kind, path)
         notes = (*scores.notes, *join.report, *found.notes)
         return Given(found.values, notes, tuple(docs))
 

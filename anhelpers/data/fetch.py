@@ -1,6 +1,6 @@
 """Files of data sets: bundled, in the folder ANHELPERS_DATA, or downloaded.
 
-The manifest ``data/manifest.tsv`` pins every downloadable file to a commit and a checksum.
+The manifest ``data/manifest.tsv`` pins every downloadable file to a commit and, where known, a checksum.
 """
 
 import csv
@@ -26,7 +26,7 @@ GITHUB = "https://raw.githubusercontent.com"
 class _RemoteFile(NamedTuple):
     """One file of a public git repository, a row of the manifest.
 
-    Without sha256 the git blob id is its checksum.
+    Without sha256 the git blob id is its checksum; without both only the commit is pinned.
     """
 
     dataset: str
@@ -89,7 +89,7 @@ def _remote_files(name: str) -> list[_RemoteFile]:
 
 
 def _download(rows: Iterable[_RemoteFile], what: str) -> None:
-    """Download the missing or damaged files in `cache_folder`, and verify them.
+    """Download the missing or damaged files in `cache_folder`, and verify those with a checksum.
 
     Parameters
     ----------
@@ -132,11 +132,11 @@ def _download(rows: Iterable[_RemoteFile], what: str) -> None:
 
 
 def _intact(path: Path, row: _RemoteFile) -> bool:
-    """Whether a file exists and has the checksum of the manifest."""
+    """Whether a file exists, is not empty and has the checksum of the manifest, if any."""
     if not path.is_file():
         return False
     data = path.read_bytes()
     if row.sha256:
         return hashlib.sha256(data).hexdigest() == row.sha256
     blob = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)
-    return blob.hexdigest() == row.git_blob_sha1
+    return bool(data) and row.git_blob_sha1 in ("", blob.hexdigest())

@@ -10,10 +10,11 @@ import io
 import re
 import tarfile
 import warnings
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, compress
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path, PurePath
@@ -26,6 +27,7 @@ from .._lazy import pd
 from ..errors import AnhelpersWarning, DataError
 from ..progress import note
 from .io import _decode, _plain, _refuse, _split_rows, read_bytes
+from .languages import _infer_pair
 from .schema import TestSet
 
 SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
@@ -82,9 +84,11 @@ class Ratings:
     paths : tuple of str
         The files.
     sources, targets : mapping
-        Segment to text, and (system, segment) to text, without marks; empty if read without texts.
-    spans : tuple of str
-        n marked texts, "" without a mark, several joined by " … "; empty if read without texts.
+        Segment to text, and (system, segment) to text, without marks: of several texts the most frequent, as raters
+        may edit a text. Empty if read without texts.
+    spans, texts : tuple of str
+        n marked texts, "" without a mark, several joined by " … "; and n rated texts without marks. Empty if read
+        without texts.
     """
 
     systems: tuple[str, ...]
@@ -103,6 +107,7 @@ class Ratings:
     sources: Mapping[_Segment, str] = field(default_factory=dict)
     targets: Mapping[tuple[str, _Segment], str] = field(default_factory=dict)
     spans: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.line)
@@ -111,6 +116,12 @@ class Ratings:
         n, m, k = map(len, (self.systems, self.segments, self.raters))
         sizes = f"{len(self)} ratings of {n} systems, {m} segments, {k} raters"
         return f"Ratings({sizes}; {', '.join(Path(path).name for path in self.paths)})"
+
+    def _only(self, kept: np.ndarray) -> Ratings:
+        """The ratings of a (n,) mask, with all names and texts."""
+        arrays = {name: v[kept] for name, v in vars(self).items() if isinstance(v, np.ndarray)}
+        spans, texts = (tuple(compress(part, kept)) for part in (self.spans, self.texts))
+        return replace(self, **arrays, spans=spans, texts=texts)
 
     @property
     def segment_names(self) -> tuple[str, ...]:
@@ -182,20 +193,25 @@ def _coded(values: list, order: Callable[[Any], Any]) -> tuple[tuple, np.ndarray
     return tuple(names), np.array([place[value] for value in values], np.int32)
 
 
-def _texts(rows: pd.DataFrame, segments: list[_Segment]) -> tuple[dict, dict, tuple[str, ...]]:
-    """Sources, targets and spans; of several texts of a translation the first, with a note."""
-    sources: dict[_Segment, str] = {}
-    targets: dict[tuple[str, _Segment], str] = {}
-    spans, other = [], set()
-    for system, segment, *pair in zip(rows.system, segments, rows.source, rows.target, strict=True):
-        src, trg = (text.replace("<v>", "").replace("</v>", "") for text in pair)
-        unit = system, segment
-        if (sources.setdefault(segment, src), targets.setdefault(unit, trg)) != (src, trg):
-            other.add(unit)
-        spans.append(" … ".join(_MARKED.findall(pair[1]) + _MARKED.findall(pair[0])))
-    if other:
-        note(f"{len(other)} rated translations have several texts; the first is kept.")
-    return sources, targets, tuple(spans)
+def _texts(rows: pd.DataFrame, segments: list[_Segment]) -> tuple[dict, dict, tuple, tuple]:
+    """Sources, targets, spans and texts; of several texts of a translation the most frequent, with a note."""
+    pairs = zip(rows.target, rows.source, strict=True)
+    spans = tuple(" … ".join(_MARKED.findall(trg) + _MARKED.findall(src)) for trg, src in pairs)
+    plain = rows[["source", "target"]].replace("</?v>", "", regex=True)
+    sources, _ = _most_frequent(segments, plain.source)
+    targets, n = _most_frequent(zip(rows.system, segments, strict=True), plain.target)
+    if n:
+        note(f"{n} rated translations have several texts; the most frequent is kept.")
+    return sources, targets, spans, tuple(plain.target)
+
+
+def _most_frequent(keys: Iterable, texts: Iterable[str]) -> tuple[dict, int]:
+    """Key to its most frequent text, of equals the first in alphabetical order; keys with several texts."""
+    counts: dict[Any, Counter] = defaultdict(Counter)
+    for key, text in zip(keys, texts, strict=True):
+        counts[key][text] += 1
+    most = {key: min(n, key=lambda text: (-n[text], text)) for key, n in counts.items()}
+    return most, sum(len(n) > 1 for n in counts.values())
 
 
 def _rows(path: str) -> pd.DataFrame:
@@ -321,15 +337,18 @@ class Join:
     names : mapping
         Rated system to the system or reference of the test set; systems without one are missing.
     same : (M, K) bool array
-        Whether the rated text is the test set's, except for white space; only these are compared.
+        Whether a rated text is the test set's, except for white space; only these are compared.
     report : tuple of str
         Counts of matched and unmatched rows, as sentences.
+    ratings : Ratings
+        Those of the texts of the test set, with all names; the ratings of a text that a rater edited are left out.
     """
 
     rows: np.ndarray
     names: Mapping[str, str]
     same: np.ndarray
     report: tuple[str, ...]
+    ratings: Ratings
 
 
 def join_ratings(test: TestSet, ratings: Ratings) -> Join:
@@ -355,36 +374,52 @@ def join_ratings(test: TestSet, ratings: Ratings) -> Join:
     texts = {**test.refs, **test.systems}
     named = {s: s if s in texts else base_system(s) for s in ratings.systems}
     names = {s: name for s, name in named.items() if name in texts}
+    outputs = {
+        (j, i): _plain(text)
+        for j, s in enumerate(ratings.systems)
+        for i, text in enumerate(texts[names[s]] if s in names else ())
+    }
+    pairs = [*zip(ratings.system.tolist(), rows[ratings.segment].tolist(), strict=True)]
+    found = map(outputs.get, pairs)
+    used = np.array([own == _plain(t) for own, t in zip(found, ratings.texts, strict=True)])
     same = np.zeros((len(rows), len(ratings.systems)), dtype=bool)
-    for j, system in enumerate(ratings.systems):
-        for i in there if system in names else ():
-            rated = ratings.targets.get((system, ratings.segments[i]))
-            same[i, j] = rated is not None and _plain(rated) == _plain(
-                texts[names[system]][rows[i]]
-            )
+    same[ratings.segment[used], ratings.system[used]] = True
     n_rated = sum(system in names for system, _ in ratings.targets)
     report = [
         f"{there.size} of {len(rows)} rated segments are in {test.name} ({by_id} by id, {there.size - by_id} by text); "
         f"{len(test) - len(set(rows[there].tolist()))} of its {len(test)} segments are not rated.",
         f"{int(same.sum())} of {n_rated} rated translations are the texts of {test.name}; the others are left out.",
     ]
+    if other := (n := sum(pair in outputs for pair in pairs)) - int(used.sum()):
+        told = "are of another text, perhaps edited by the rater, and are left out."
+        report.append(f"{other:,} of {n:,} ratings of {test.name} {told}")
     if strangers := [system for system in ratings.systems if system not in names]:
         report.append(f"Rated, but not in {test.name}: {', '.join(strangers)}.")
-    return Join(rows, names, same, tuple(report))
+    return Join(rows, names, same, tuple(report), ratings._only(used))
 
 
-def rated_texts(ratings: Ratings, lp: str, reference: str) -> TestSet:
+def rated_texts(ratings: Ratings, lp: str | None = None, reference: str | None = None) -> TestSet:
     """A test set from ratings alone: their sources, the rated translations, one rated system as the reference.
 
     Translations without a rating are blank; segments without a rated reference are left out. Join by text.
+
+    Parameters
+    ----------
+    lp : str, optional
+        Language pair; by default that of the texts.
+    reference : str, optional
+        By default the last rated system whose name begins with "ref".
     """
-    checks.one_of(reference, {system for system, _ in ratings.targets}, "rated reference")
+    last = max((s for s in ratings.systems if s.startswith("ref")), default="ref")
+    known = {system for system, _ in ratings.targets}
+    reference = checks.one_of(reference or last, known, "rated reference")
     kept = [s for s in ratings.segments if (reference, s) in ratings.targets]
     texts = {
         name: tuple(ratings.targets.get((name, s), "") for s in kept) for name in ratings.systems
     }
     refs = {reference: texts.pop(reference)}
     srcs, docs = tuple(ratings.sources[s] for s in kept), tuple(s.doc for s in kept)
+    lp = _infer_pair(lp, srcs, refs[reference])
     return TestSet(PurePath(ratings.paths[0]).name, lp, srcs, refs, texts, docs=docs)
 
 

@@ -6,6 +6,7 @@ Files of the package come first, then those of the folder ANHELPERS_DATA, then d
 
 import csv
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
@@ -62,9 +63,8 @@ def _read_sets() -> dict[str, _DataSet]:
 SETS: Mapping[str, _DataSet] = _read_sets()
 TEACHING = {name: one for name, one in SETS.items() if one.path.startswith("teaching/")}
 """The sets of the package; "teaching" is an alias of "teaching/en-de"."""
-_RATINGS = {name: one.ratings for name, one in SETS.items() if one.ratings} | {
-    "ted/en-de": "mqm/ted-ende"
-}
+_RATINGS = {name: one.ratings for name, one in SETS.items() if one.ratings}
+_RATINGS |= {"ted/en-de": "mqm/ted-ende"} | {n: n for n in SETS if n.startswith("mqm/")}
 CANDIDATES = "candidates.jsonl"
 
 
@@ -105,7 +105,8 @@ def find_file(name: str) -> Path:
 def fetch_data(names: str | Iterable[str]) -> dict[str, Path]:
     """Download what is missing of some data sets, verify it, and return where each is.
 
-    The network is used unless ANHELPERS_OFFLINE is set; ANHELPERS_MIRROR names a different server.
+    The network is used unless ANHELPERS_OFFLINE is set; ANHELPERS_MIRROR names a different server. Files without a
+    known checksum are not verified, and a note says so.
 
     Raises
     ------
@@ -115,7 +116,9 @@ def fetch_data(names: str | Iterable[str]) -> dict[str, Path]:
     names = [names] if isinstance(names, str) else list(names)
     for name in names:
         if whereabouts(name) is None and (rows := _remote_files(name)):
-            note(f"{name}: {len(rows)} files from github.com/{rows[0].repo}; {SETS[name].licence}.")
+            known = all(row.sha256 or row.git_blob_sha1 for row in rows)
+            told = SETS[name].licence + ("" if known else "; no known checksum: not verified")
+            note(f"{name}: {len(rows)} files from github.com/{rows[0].repo}; {told}.")
             _download(rows, name)
     return {name: find_file(name) for name in names}
 
@@ -285,18 +288,19 @@ def ratings_file(name: str | PathLike) -> Path | None:
     """
     if str(name) in TEACHING:
         return bundled(f"{TEACHING[str(name)].path}/mqm.tsv")
-    own = str(name) if str(name) in _RATINGS.values() else _RATINGS.get(str(name))
+    own = _RATINGS.get(str(name))
     return find_file(own) if own else _own_file(name, "mqm.tsv")
 
 
 def target_language(name: str | PathLike, lang: str | None = None) -> str:
     """Return the language code of a data set's translations, or `lang`.
 
-    >>> target_language("ted/en-de"), target_language("ratings.tsv", "zh")
-    ('de', 'zh')
+    >>> target_language("ted/en-de"), target_language("mqm/ted-zhen"), target_language("my.tsv", "zh")
+    ('de', 'en', 'zh')
     """
-    pair = SETS[str(name)].lp if str(name) in SETS else "en-de" if str(name) == "ted/en-de" else ""
-    own = pair.partition("-")[2]
+    one = SETS.get(_RATINGS.get(str(name), str(name)))
+    found = one and re.search(r"(?:-|_[a-z]{2})([a-z]{2})(?:\.|$)", one.lp or one.path)
+    own = found[1] if found else ""
     if not (own or lang) or (own and lang and short_code(lang) != short_code(own)):
         raise DataError(f"language: got {lang}, expected {own or 'a code such as de'}.", name)
     return lang or own

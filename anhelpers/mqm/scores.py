@@ -143,6 +143,7 @@ class MqmScores:
     def coverage(self) -> str:
         """A sentence if systems were rated on different segments, else ""."""
         rated = ~np.isnan(self.matrix().values)
+        rated = rated[rated.any(1)]
         if rated.all():
             return ""
         n = rated.sum(0)

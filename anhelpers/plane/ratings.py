@@ -82,7 +82,7 @@ def rated_metrics(
     Parameters
     ----------
     scores : MqmScores
-        Of the ratings.
+        Of `join.ratings`.
     join : Join
         From `join_ratings`.
     """
@@ -283,8 +283,8 @@ def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join)
 
     Parameters
     ----------
-    join : Join
-        From `join_ratings`.
+    scores, join : MqmScores, Join
+        From `join_ratings`, and of its ratings.
     """
     refs = tuple(test.refs) if "refs" in metric.needs else ()
     part, rating = _rated_part(test, scores, join, "fluency", refs)

@@ -156,7 +156,8 @@ def _mqm(of: Judged) -> Answers:
     if (path := ratings_file(of.data)) is None:
         return
     ratings = an.read_ratings(path, texts=True)
-    scores, join = an.score_ratings(ratings), an.data.join_ratings(of.test, ratings)
+    join = an.data.join_ratings(of.test, ratings)
+    scores = an.score_ratings(join.ratings)
     for judge, metric in of.metrics.items():
         figure = rank_agreement(metric_against(of.test, metric, scores, join), of.rng)
         yield judge, "ρ with MQM fluency of systems", figure

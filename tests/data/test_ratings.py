@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import tarfile
 from pathlib import Path
 
@@ -12,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anhelpers import cli
-from anhelpers.data import TestSet
+from anhelpers import cli, metric
+from anhelpers.data import TestSet, target_language
 from anhelpers.data.ratings import _category_key, _Segment, join_ratings, rated_texts, read_ratings
+from anhelpers.data.sets import SETS
 from anhelpers.errors import AnhelpersWarning, DataError, UnknownName
 
 SHARED = os.environ.get("ANHELPERS_DATA")
@@ -109,7 +111,9 @@ def test_en_es_of_2024_has_csv_quoting_and_json(write, header, delimiter, capsys
     ratings = read_ratings(write(out.getvalue(), end="", name="mqm.csv"), texts=True)
     assert ratings.categories == ("Do not translate", "mistranslation")
     assert ratings.line.tolist() == [2, 3, 5]  # a quoted line end is text
-    assert list(ratings.targets.values()) == ['a "b"\tc']  # the first of several
+    assert list(ratings.targets.values()) == [
+        'a "b"\tc'
+    ]  # of equally frequent ones, by the alphabet
     assert "1 rated translations have several texts" in capsys.readouterr().err
 
 
@@ -189,16 +193,10 @@ def test_several_files_are_read_as_one(write):
 
 
 def test_spellings_of_a_category():
-    same = (
-        "Accuracy/Omission",
-        "accuracy/omission (Translation 2)",
-        "ACCURACY/Omission (Translation)",
-    )
-    assert len(set(map(_category_key, same))) == 1
-    assert _category_key("Locale convention/Date-time") == _category_key(
-        "locale_convention/date time"
-    )
-    assert _category_key("Fluency/Grammar") != _category_key("Grammar")
+    key = _category_key
+    assert key("accuracy/omission (Translation 2)") == key("ACCURACY/Omission (Translation)")
+    assert key("Locale convention/Date-time") == key("locale_convention/date time")
+    assert key("Fluency/Grammar") != key("Grammar")
 
 
 names = st.text("ab1 -é", min_size=1, max_size=4).filter(str.strip)
@@ -217,9 +215,7 @@ def test_what_is_written_is_read(tmp_path_factory, rows):
     frame = ratings.frame()
     wanted = [tuple(name.strip() for name in (row[0], row[1], row[3])) for row in rows]
     assert [*zip(frame.system, frame.doc, frame.rater, strict=True)] == wanted
-    first = rows[0]
-    unit = first[0].strip(), _Segment(first[1].strip(), first[2].strip(), first[2].strip())
-    assert ratings.targets[unit] == first[5].replace("<v>", "").replace("</v>", "")
+    assert ratings.texts == tuple(re.sub("</?v>", "", row[5]) for row in rows)
 
 
 # ---- the join to a test set (more on real texts in tests/plane/test_ratings.py)
@@ -261,6 +257,30 @@ def test_a_test_set_of_the_ratings_alone(write):
     assert test.systems == {"A": ("", "A2")}
     with pytest.raises(UnknownName):
         rated_texts(ratings, "en-de", "refA")
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "reference", "last"),
+    [("mqm/ted-zhen", TED, "refB", ""), ("mqm/wmt23-zhen", WMT23, "refA", '{"a": "b"}')],
+)
+def test_zh_en_by_name(write, tmp_path, monkeypatch, capsys, name, header, reference, last):
+    marks = {"A": "the <v>wether</v>\tFluency/Spelling\tMinor", "ref": "b\tOther\tMajor"}
+    marks[reference] = "c\tNo-error\tNo-error"
+    units = [(s, i, r) for s in marks for i, r in ((7, "r1"), (7, "r2"), (8, "r1"))]
+    rows = [f"{s}\ttalk.1\t{i}\t{i}\t{r}\t天气{i}\t{marks[s]}\t{last}" for s, i, r in units]
+    plain, place = write(header, *rows, name="MANIFEST.tsv"), tmp_path / SETS[name].path
+    place.parent.mkdir()
+    place.write_bytes(plain.read_bytes())
+    if place.suffix == ".gz":
+        with tarfile.open(place, "w:gz") as archive:
+            archive.add(plain, "mqm.tsv")
+    monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path))
+    assert cli.main(["mqm", name, "--by", "rater"]) == 0
+    assert "A,r2,1,1,1.0,0.0,1.0" in capsys.readouterr().out
+    test = rated_texts(read_ratings(place, texts=True), "zh-en")
+    assert [*test.refs] == [reference]
+    assert metric(f"mqm-fluency:{name}", test).score_systems(test).values[:, 0].tolist() == [1, 1]
+    assert target_language(name) == "en"
 
 
 @pytest.mark.real

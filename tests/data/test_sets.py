@@ -4,6 +4,7 @@ import gc
 import hashlib
 import http.server
 import os
+import re
 import threading
 from collections import Counter
 
@@ -108,7 +109,7 @@ def test_a_folder_is_loaded_like_a_teaching_set(tree):
         (data.load, "wmt24/en-de", DataError, "anhelpers data --fetch wmt24/en-de"),
         (data.load_mono, "wmt24/ja-zh", DataError, "wmt24/ja-zh"),
         (data.load_mono, "wmt24/en-de", DataError, "ANHELPERS_DATA"),
-        (data.find_file, "mqm/ted", UnknownName, "mqm/ted-ende"),
+        (data.find_file, "mqm/ted-end", UnknownName, "mqm/ted-ende"),
         (data.ratings_file, "wmt23/en-de", DataError, "--fetch mqm/wmt23-ende-sxs"),
         (data.target_language, "ratings.tsv", DataError, "ratings.tsv"),
         (sets.fetch_data, "mono/de.human", DataError, "mono/de.human"),
@@ -162,7 +163,7 @@ def test_every_row_of_the_tables_is_complete():
         assert one.ratings in {"", *sets.SETS}
         assert name in sets.TEACHING or one.mono in {"", *sets.SETS}
         for row in fetch._remote_files(name):
-            assert len(row.commit) == len(row.git_blob_sha1) == 40
+            assert (len(row.commit), len(row.git_blob_sha1)) == (40, 0 if "zhen" in name else 40)
             assert len(row.sha256) in (0, 64)
             assert ".." not in row.file.split("/")
     assert [row["name"] for row in data.available()] == list(sets.SETS)
@@ -247,6 +248,14 @@ def test_wrong_bytes_never_get_the_name_of_the_file(server, cache, name):
     assert not (cache / REMOTE[name][0]).exists()
     server.faults = []
     assert sets.fetch_data(name)[name].exists()
+
+
+def test_without_a_checksum_a_download_is_called_unverified(server, tmp_path, capsys):
+    manifest = tmp_path / "package" / "manifest.tsv"
+    rows = re.sub(r"\t[0-9a-f]{40}\t\tCC0", "\t\t\tCC0", manifest.read_text())
+    manifest.write_text(rows)
+    assert sets.fetch_data("mqm/ted-ende")["mqm/ted-ende"].exists()
+    assert "no known checksum: not verified" in capsys.readouterr().err
 
 
 def test_offline_opens_no_connection(server, monkeypatch):
