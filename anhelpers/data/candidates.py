@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -22,19 +23,11 @@ import numpy as np
 from .. import checks
 from .._lazy import pd
 from ..errors import DataError, need
-from .io import (
-    _NBEST,
-    _read_jsonl,
-    _stem_of,
-    _suffix_of,
-    _value_of,
-    read_bytes,
-    read_lines,
-    write_atomic,
-)
+from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
 from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
 
+_NBEST = re.compile(r"\s*(\d{1,9}) \|\|\| (.*?)\s*\|\|\|")  # id ||| text ||| features
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
 _KINDS = {"segment": int, "text": str, "tag": str, "id": str, "src": str, "count": int}
 _ALIASES = {"mt": "text", "hypothesis": "text", "hypotheses": "candidates"}

@@ -35,7 +35,7 @@ from ..progress import note_once
 from .candidates import JSONL
 from .external import _find_segments, read_scores, within
 from .fetch import bundled
-from .io import _read_jsonl, _refuse, _suffix_of, read_bytes, read_lines, read_table
+from .io import _plain, _read_jsonl, _refuse, _suffix_of, read_bytes, read_lines, read_table
 from .languages import known_code, short_code
 from .schema import TestSet
 from .sets import SETS, TEACHING, _own_file, load, load_candidates, teaching_set, whereabouts
@@ -71,7 +71,7 @@ def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataF
     ------
     DataError : with file and line, for a malformed row, points outside 0 to 100, and lines of other documents.
     """
-    if not is_export(paths[0]):
+    if not all(map(is_export, paths)):
         return pd.concat([read_scores(path, test) for path in paths])
     if _suffix_of(paths[0]) in JSONL:
         return pd.concat([_find_segments(test, _read_json(path, test.lp)) for path in paths])
@@ -94,10 +94,11 @@ def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
     """
     names = [name for name in _CELLS.split() if kind == "esa" or name != "spans"]
     first = _first_row(path)
-    if first[4] in _TYPES:
+    if "".join(first[4:5]) in _TYPES:
         names[1:3] = ["line", "system", "n"]
     names += ["batch", "item"] * (len(first) == len(names) + 2)
-    numbered = first[names.index("line")].strip().isdigit()
+    at = names.index("line")
+    numbered = "".join(first[at : at + 1]).strip().isdigit()
     kinds: dict[str, Any] = {"line": int if numbered else str, "value": float}
     table = read_table(path, kinds, names=names).drop_duplicates()
     _refuse(~table.value.between(0, 100), "points: expected 0 to 100", path, table.value)
@@ -111,18 +112,17 @@ def _read_export(path: str | PathLike, kind: str, lp: str) -> pd.DataFrame:
 def _with_segments(ratings: pd.DataFrame, whole: TestSet, path: Path) -> pd.DataFrame:
     """Add segments to lines that count from 0, 1 or 2, as the documents decide, or that are ids of WMT25."""
     if ratings.line.dtype == object:
-        docs = whole.docs
-        at = {(doc, str(docs[:i].count(doc))): i for i, doc in enumerate(docs)}
+        at = {(doc, str(whole.docs[:i].count(doc))): i for i, doc in enumerate(whole.docs)}
         found = ratings.line.map(_of_2025).map(at.get)
         _refuse(found.isna(), f"line: expected a paragraph of {whole.name}", path, ratings.line)
         return ratings.assign(segment=found.astype(int))
-    padded = np.array([*whole.docs, None, None], dtype=object)
+    docs = np.array([*whole.docs, None, None], dtype=object)
     fits = {}
     for start in (1, 0, 2):
         segment = (ratings.line - start).where(
             ratings.line.between(start, len(whole) - 1 + start), -1
         )
-        fits[start] = (ratings.doc == padded[segment]).to_numpy()
+        fits[start] = (ratings.doc == docs[segment]).to_numpy()
     starts = [start for start, fit in fits.items() if fit.all()]
     if len(starts) != 1:
         best = max(fits.values(), key=np.sum)
@@ -138,28 +138,27 @@ def _of_2025(name: str) -> tuple[str, str]:
 
 
 def _read_json(path: str | PathLike, lp: str) -> pd.DataFrame:
-    """Read ratings with their texts, of Pearmut or of one language pair of WMT25: text, src, system, value, rater, doc.
+    """Read ratings with their texts, of Pearmut or of one language pair of WMT25: text, src, system, value, doc.
 
     Of a rater's ratings of an item the last counts. Controls are left out.
     """
     logs: dict[str, Any] = {"": _read_jsonl(path)}
     if len(logs[""]) == 1 and all(isinstance(log, list) for log in logs[""][0].values()):
         logs = logs[""][0]
-    last = {}
-    for name, log in logs.items():
-        for line, record in enumerate(log, 1):
-            last[name, record.get("user_id"), record.get("item_i", line)] = line, record
-    rows = []
-    for line, record in last.values():
-        try:
+    last, rows, line = {}, [], 1
+    try:
+        for name, log in logs.items():
+            for line, record in enumerate(log, 1):
+                last[name, record.get("user_id"), record.get("item_i", line)] = line, record
+        for line, record in last.values():
             rows += [(line, *row) for row in _rows_of(record, lp)]
-        except (AttributeError, KeyError, TypeError, ValueError):
-            told = "expected tgt_text and scores, or item with tgt, and annotation, all by system"
-            raise DataError(f"malformed ratings: {told}.", path, line) from None
-    table = pd.DataFrame(rows, columns=["line", "text", "src", "system", "value", "rater", "doc"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        told = "expected tgt_text and scores, or item with tgt, and annotation, all by system"
+        raise DataError(f"malformed ratings: {told}.", path, line) from None
+    table = pd.DataFrame(rows, columns=["line", "text", "src", "system", "value", "doc"])
     table = table.set_index("line").dropna(subset=["value"])
     _refuse(~table.value.between(0, 100), "points: expected 0 to 100", path, table.value)
-    return table
+    return table if table.src.any() else table.drop(columns="src")
 
 
 def _rows_of(record: dict[str, Any], lp: str) -> Iterator[tuple[Any, ...]]:
@@ -170,20 +169,13 @@ def _rows_of(record: dict[str, Any], lp: str) -> Iterator[tuple[Any, ...]]:
         items *= _pair_2025(doc) == lp
     elif isinstance(record["item_i"], int) and record["annotation"] != "__RESET__":
         pairs = zip(record["item"], record["annotation"], strict=True)
-        items = [(i.get("src", ""), i["tgt"], a or {}) for i, a in pairs if "validation" not in i]
+        items = [(i.get("src"), i["tgt"], a or {}) for i, a in pairs if "validation" not in i]
     for src, texts, scores in items:
         for system, given in scores.items():
             for one in given if isinstance(given, list) else [given]:
-                value, rater = one.get("score", one.get("human")), record.get("user_id")
+                value = one.get("score", one.get("human"))
                 value = float("nan" if value is None else value)
-                yield (
-                    texts[system],
-                    src,
-                    system,
-                    value,
-                    one.get("annotator", rater),
-                    _of_2025(doc)[0],
-                )
+                yield _plain(texts[system]), _plain(src or ""), system, value, _of_2025(doc)[0]
 
 
 # -- ratings of single texts -------------------------------------------------------------------------------------------

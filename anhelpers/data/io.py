@@ -8,7 +8,6 @@ import io
 import json
 import lzma
 import os
-import re
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,6 @@ from ..progress import say
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _PACKINGS = (".gz", ".xz", ".zst")
-_NBEST = re.compile(r"\s*(\d{1,9}) \|\|\| (.*?)\s*\|\|\|")  # of Moses: id ||| text ||| features
 _MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that mean a missing number
 
 

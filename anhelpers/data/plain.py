@@ -14,8 +14,8 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .candidates import JSONL, _read_records
-from .io import _NBEST, _decode, _split_lines, _stem_of, _suffix_of, _value_of, read_bytes
+from .candidates import _NBEST, JSONL, _read_records
+from .io import _decode, _split_lines, _stem_of, _suffix_of, _value_of, read_bytes
 from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 

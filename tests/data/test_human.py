@@ -161,6 +161,8 @@ def test_exports_of_other_layouts_have_the_same_ratings(wave, name):
         ("humeval.jsonl", 3, '"tgt_text"', '"text"'),
         ("humeval.jsonl", 2, '"score": 11', '"score": "x"'),
         ("humeval.jsonl", 2, '"score": 11', '"score": -1'),
+        ("humeval.jsonl", 1, '{"A": "Jeden."', '{"A": 3'),
+        ("annotations.json", 1, '"campaign": [', '"campaign": [0, '),
     ],
 )
 def test_damaged_exports_are_refused_with_their_line(wave, name, line, old, new):
