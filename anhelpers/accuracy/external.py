@@ -37,7 +37,7 @@ def external_metric(name: str) -> Metric:
     ----------
     name : str
         ``stored:PLACE#METRIC`` (a data set, a folder of WMT25 or mt-metrics-eval, or a table of segments),
-        ``esa:PLACE`` and ``da:PLACE`` (exports of Appraise, a table, or a data set), ``mqm:PLACE``,
+        ``esa:PLACE`` and ``da:PLACE`` (exports of Appraise, Pearmut or WMT25, a table, or a data set), ``mqm:PLACE``,
         ``mqm-accuracy:PLACE`` and ``mqm-fluency:PLACE`` (MQM ratings, or a data set that has some).
 
     Raises

@@ -242,7 +242,8 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
     for segment, doc in enumerate(test.docs):
         at.setdefault(doc, []).append(segment)
     rows: list[tuple[str, int, float | None]] = []
-    for path in sorted(Path(folder, "automatic_scores").glob("*.jsonl")):
+    paths = sorted(Path(folder, "automatic_scores").glob("*.jsonl"))
+    for path in (path for path in paths if _stem_of(path) not in test.unread):
         for line, row in enumerate(_read_jsonl(path), 1):
             doc = "_#_".join(
                 _value_of(row, k, str, path, line)

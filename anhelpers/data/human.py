@@ -3,7 +3,8 @@
 - Appraise: CSV without a header, of 11 or 12 cells: rater, system, line, type of item, source and target language,
   points, document, whether the whole document is rated, spans (not for direct assessment), start, end; with
   ``--batch-info`` also batch and item. Lines of WMT25 are ids ``PAIR_#_DOMAIN_#_DOCUMENT_#_PARAGRAPH``; in the layout
-  of 15 cells the id is the second cell.
+  of 15 cells the id is the second cell. JSON Lines: ``target_id source_text target_text score item_type
+  is_complete_document``.
 - Pearmut: JSON Lines ``user_id item_i item annotation``, or ``{campaign: [records]}`` as downloaded. Each of the items
   has ``src`` and ``tgt`` (system: text), its annotation is ``{system: {score}}``.
 - WMT25's humeval: JSON Lines ``doc_id src_text tgt_text scores`` of a paragraph, the last two by system, whose scores
@@ -138,7 +139,7 @@ def _of_2025(name: str) -> tuple[str, str]:
 
 
 def _read_json(path: str | PathLike, lp: str) -> pd.DataFrame:
-    """Read ratings with their texts, of Pearmut or of one language pair of WMT25: text, src, system, value, doc.
+    """Read ratings with their texts, of WMT25 those of one language pair: text, src, system, value, doc.
 
     Of a rater's ratings of an item the last counts. Controls are left out.
     """
@@ -167,6 +168,10 @@ def _rows_of(record: dict[str, Any], lp: str) -> Iterator[tuple[Any, ...]]:
     if "scores" in record:
         items = [(record["src_text"], record["tgt_text"], record["scores"])]
         items *= _pair_2025(doc) == lp
+    elif "target_text" in record:
+        system, rated = record["target_id"], not record["is_complete_document"]
+        items = [(record["source_text"], {system: record["target_text"]}, {system: record})]
+        items *= rated and record["item_type"] == "TGT"
     elif isinstance(record["item_i"], int) and record["annotation"] != "__RESET__":
         pairs = zip(record["item"], record["annotation"], strict=True)
         items = [(i.get("src"), i["tgt"], a or {}) for i, a in pairs if "validation" not in i]

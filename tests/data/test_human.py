@@ -132,6 +132,14 @@ CONTROL["item"][0]["validation"] = {}
 RESET = {"user_id": "v", "item_i": 0, "annotation": "__RESET__"}
 LOG = [log(0, 0, 1, add=9), log(0, 0, 1, user="v", add=9), RESET, log("welcome_0", 2, add=9)]
 LOG += [CONTROL, log(0, 0, 1), log(1, 2, 3)]
+HEAD = {"item_type": "TGT", "is_complete_document": False}
+
+
+def appraised(j, i, **more):
+    own = {"source_text": TEST.srcs[i], "target_id": "AB"[j], "score": 10 * i + j}
+    return json.dumps(HEAD | own | {"target_text": TEST.systems["AB"[j]][i]} | more)
+
+
 OTHER = paragraph(0) | {"doc_id": "en-de_DE_#_news_#_d_#_0", "scores": {"A": [{"score": 99}]}}
 FOREIGN = {
     "batch.csv": [f"{one},3,77" for one in ROWS],
@@ -139,6 +147,11 @@ FOREIGN = {
     "both.csv": [",".join((cells[0], name, *cells[1:], "3", "77")) for cells, name in CELLS],
     "log.jsonl": [*map(json.dumps, LOG)],
     "annotations.json": [json.dumps({"campaign": LOG, "other": []})],
+    "appraise.jsonl": [appraised(j, i) for j in (0, 1) for i in range(4)]
+    + [
+        appraised(0, 0, score=7, item_type="BAD"),
+        appraised(0, 0, score=7, is_complete_document=True),
+    ],
     "humeval.jsonl": [json.dumps(one) for one in (*map(paragraph, range(4)), OTHER)],
 }
 
@@ -158,6 +171,7 @@ def test_exports_of_other_layouts_have_the_same_ratings(wave, name):
         ("log.jsonl", 6, '"tgt"', '"target"'),
         ("log.jsonl", 7, '"score": 30', '"score": 101'),
         ("log.jsonl", 7, '"annotation"', '"answer"'),
+        ("appraise.jsonl", 3, '"target_id"', '"target"'),
         ("humeval.jsonl", 3, '"tgt_text"', '"text"'),
         ("humeval.jsonl", 2, '"score": 11', '"score": "x"'),
         ("humeval.jsonl", 2, '"score": 11', '"score": -1'),
