@@ -80,12 +80,8 @@ class _Texts:
         own = self.references or self.translations or self.docs
         if bool(self.data) == bool(self.sources) or (self.data and own):
             raise DataError("texts: expected either --data NAME, or -s SRC with -t, -r, --docs.")
-        files, kinds = _split_kinds(self.translations)
-        mine, more = _split_kinds(self.mine)
-        unread = tuple({*files, *mine}.intersection(self.exclude))
-        files = {name: path for name, path in files.items() if name not in unread}
-        mine = {name: path for name, path in mine.items() if name not in unread}
-        kinds = {name: kind for name, kind in (kinds | more).items() if name not in unread}
+        files, kinds, left_out = _split_kinds(self.translations, self.exclude)
+        mine, more, others = _split_kinds(self.mine, self.exclude)
         if self.data:
             test = load(self.data, self.language_pair, exclude=self.exclude)
         else:
@@ -93,10 +89,8 @@ class _Texts:
                 self.sources or "", self.references, files, self.language_pair, docs=self.docs
             )
         joined = add_systems(test, mine) if mine else test
-        for name in kinds:
-            checks.one_of(name, joined.systems, "system")
-        kinds = {**joined.categories, **kinds}
-        return test, replace(joined, categories=kinds, unread=test.unread + unread)
+        kinds = {**joined.categories, **kinds, **more}
+        return test, replace(joined, categories=kinds, unread=(*test.unread, *left_out, *others))
 
     def selected(self, test: TestSet) -> TestSet:
         """The test set without excluded systems, with other references as human points."""
@@ -107,16 +101,15 @@ class _Texts:
         here = [name for name in self.exclude if name in test.systems]
         kept = None if self.data else ["all"]
         test = with_human_points(test.without(here), self.reference or kept)
+        gone = {*here, *test.unread}
         # references that have become human points
-        return test.without(
-            name
-            for name in self.exclude
-            if name in test.systems or name not in (*here, *test.unread)
-        )
+        return test.without(n for n in self.exclude if n in test.systems or n not in gone)
 
 
-def _split_kinds(typed: Iterable[str]) -> tuple[dict[str, Path], dict[str, str]]:
-    """[NAME=]FILE[:KIND] → name → file, and name → kind."""
+def _split_kinds(
+    typed: Iterable[str], exclude: Sequence[str]
+) -> tuple[dict[str, Path], dict[str, str], set[str]]:
+    """[NAME=]FILE[:KIND] → name → file, name → kind, and the excluded names."""
     from ..data.plain import named_files
 
     files: list[str] = []
@@ -128,7 +121,9 @@ def _split_kinds(typed: Iterable[str]) -> tuple[dict[str, Path], dict[str, str]]
         if given:
             kinds |= dict.fromkeys(named_files([file]).values(), kind)
     named = named_files(files)
-    return named, {name: kinds[path] for name, path in named.items() if path in kinds}
+    kept = {name: path for name, path in named.items() if name not in exclude}
+    known = {name: kinds[path] for name, path in kept.items() if path in kinds}
+    return kept, known, {*named} - {*kept}
 
 
 def _add_texts(parser: argparse.ArgumentParser, *, systems: bool = True) -> None:

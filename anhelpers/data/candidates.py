@@ -165,9 +165,9 @@ def _from_nbest(
     """Read the lines of an n-best list."""
     found = [*map(_NBEST.match, lines)]
     if None in found:
-        line = found.index(None) + 1
-        told = f"got '{lines[line - 1]:.40}', expected id ||| text ||| features."
-        raise DataError(told, path, line)
+        at = found.index(None)
+        told = f"got '{lines[at]:.40}', expected id ||| text ||| features."
+        raise DataError(told, path, at + 1)
     records = [{"segment": int(match[1]), "text": match[2]} for match in found if match]
     cands = _assembled(records, path, srcs)
     rows = np.flatnonzero(~cands.frame().duplicated(["segment", "text"]))
