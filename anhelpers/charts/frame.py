@@ -484,5 +484,6 @@ def _system_marks(
     above = None if offset is None else _legend(symbolSize=160, columnPadding=18, offset=offset)
     looks = _told_apart("category", names, above, shape=shape, fill=fill)
     aside = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
-    systems = systems.iloc[np.lexsort((~aside, mine))]  # uncounted systems lie below
+    depth = np.where(systems["category"] == "human", 2, ~aside)
+    systems = systems.iloc[np.lexsort((depth, mine))]  # uncounted systems are below, people above
     return _dots(systems, name).encode(**channels, **looks, **heavy, tooltip=tooltip)

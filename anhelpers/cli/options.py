@@ -75,7 +75,7 @@ class _Texts:
         ------
         DataError : neither a data set nor source texts, or both.
         """
-        from ..data import add_systems, load, read_plain
+        from ..data import add_systems, read_plain
 
         own = self.references or self.translations or self.docs
         if bool(self.data) == bool(self.sources) or (self.data and own):
@@ -83,7 +83,7 @@ class _Texts:
         files, kinds, left_out = _split_kinds(self.translations, self.exclude)
         mine, more, others = _split_kinds(self.mine, self.exclude)
         if self.data:
-            test = load(self.data, self.language_pair, exclude=self.exclude)
+            test = self._of_data(self.data)
         else:
             test = read_plain(
                 self.sources or "", self.references, files, self.language_pair, docs=self.docs
@@ -91,6 +91,18 @@ class _Texts:
         joined = add_systems(test, mine) if mine else test
         kinds = {**joined.categories, **kinds, **more}
         return test, replace(joined, categories=kinds, unread=(*test.unread, *left_out, *others))
+
+    def _of_data(self, name: str) -> TestSet:
+        """The data set; where its texts are missing, its bundled scores."""
+        from ..data import load, whereabouts
+        from ..scoring import load_scores, score_tables
+
+        if name not in score_tables() or whereabouts(name):
+            return load(name, self.language_pair, exclude=self.exclude)
+        if self.mine or self.reference:
+            told = f"expected its texts on this machine: anhelpers data --fetch {name}"
+            raise DataError(f"--mine, --reference: {told}.", name)
+        return load_scores(name).test
 
     def selected(self, test: TestSet) -> TestSet:
         """The test set without excluded systems, with other references as human points."""
@@ -165,7 +177,13 @@ def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> M
     """R from a named file, or R of the data set or of its language."""
     from ..data import mono_for
     from ..naturalness.lpp import Mono
+    from ..scoring import load_scores
 
+    if test.stored:
+        stored = load_scores(test.name).mono
+        if stored is None or isinstance(named, str):
+            raise DataError(f"{test.name}: no stored scores of this R, and no texts.")
+        return stored
     file = named if isinstance(named, str) else None
     texts, origin = mono_for(data or "these texts", test.trg_lang, file)
     if not texts and file is None:

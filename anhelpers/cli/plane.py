@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +42,7 @@ class _Request:
     domain: str | None
     out: str
     seed: int
+    like_paper: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         "stored metric of --data)",
     )
     shared._add_options(parser, "--naturalness", "--lm", "--mono", "--seed")
+    add(
+        "--like-paper",
+        action="store_true",
+        help="Figure 2 of the paper: log-perplexity with R, chrf, and CometKiwi where systems have stored scores",
+    )
     add("--domain", metavar="NAME", help="only the segments of this domain")
     add("-o", "--out", default="build/plane", metavar="DIR", help="folder (default: build/plane)")
 
@@ -84,9 +92,12 @@ def run(args: argparse.Namespace) -> None:
     request = _Request(
         shared._Texts.of(args),
         tuple(dict.fromkeys(args.metrics)),
-        *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed),
+        *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed, args.like_paper),
     )
     compared = _read(request)
+    if request.like_paper:
+        metrics = request.metrics or ("chrf", *_of_systems(request))
+        request = replace(request, metrics=metrics, naturalness=request.naturalness or "lpp")
     if not request.metrics:
         request = replace(request, metrics=(_default_metric(request.texts.data, compared.test),))
     chosen = request.naturalness or lookup.default_naturalness(compared.test.trg_lang, request.lm)
@@ -115,8 +126,10 @@ def _read(request: _Request) -> _Compared:
     texts = request.texts
     given, joined = texts.read()
     test = check_systems(texts.selected(joined))
-    shared._print_notes(check(test))
-    if texts.data:
+    shared._print_notes(() if test.stored else check(test))
+    if test.stored:
+        cands = from_systems(given).without(texts.exclude)
+    elif texts.data:
         cands = load_candidates(texts.data, texts.language_pair, exclude=texts.exclude)
     else:
         names = [
@@ -150,20 +163,33 @@ def _default_metric(data: str | None, test: TestSet) -> str:
     raise DataError(f"no references: got no -m, expected -r REF or -m with one of {free}.")
 
 
+def _of_systems(request: _Request) -> dict[str, Metric]:
+    """CometKiwi where the systems of the data set have stored scores."""
+    from ..scoring import load_scores, score_tables
+
+    name = request.texts.data
+    stored = load_scores(name).metrics if name in score_tables() else {}
+    return {"cometkiwi": stored["cometkiwi"]} if "cometkiwi" in stored else {}
+
+
 def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneResult]:
     """One result per accuracy metric, from the same draws."""
     from ..plane import outside_of
 
-    test, lang, folded = compared.test, compared.test.trg_lang, chosen == LPP_DISTANCE
-    model = shared._language_model(request.lm, [chosen])
-    mono = (
-        shared._monolingual(request.texts.data, test, request.mono)
-        if request.mono or folded
-        else None
-    )
-    naturalness = lookup.naturalness_metric(chosen, lang, model, mono=mono)
-    judge = lookup.naturalness_metric("lpp", lang, model) if folded else naturalness
-    accuracies = [lookup.accuracy_metric(name, lang, test.n_refs or 1) for name in request.metrics]
+    test, folded = compared.test, chosen == LPP_DISTANCE
+    lookup.row_of(chosen, "naturalness")
+    model = None if test.stored else shared._language_model(request.lm, [chosen])
+    mono = None
+    if request.mono or folded:
+        mono = shared._monolingual(request.texts.data, test, request.mono)
+    elif request.like_paper:
+        with suppress(DataError):  # without R the axis is log-perplexity alone
+            mono = shared._monolingual(request.texts.data, test, None)
+    made = partial(lookup.metric, of=test, lm=model, mono=mono)
+    naturalness = made(chosen)
+    judge = made("lpp") if folded else naturalness
+    given = _of_systems(request) if request.like_paper else {}
+    accuracies = [given.get(name) or made(name) for name in request.metrics]
     results: list[PlaneResult] = []
     for plane, study in _planes(compared, accuracies, naturalness):
         people = {name: "human" for name in plane.systems if name not in test.systems}
@@ -191,15 +217,20 @@ def _planes(
     from ..plane import oracle_studies, system_plane
 
     whole = not naturalness.of_segments or naturalness.name == COMPRESSION
-    if not whole and not any(metric.score_systems for metric in (*accuracies, naturalness)):
-        studies = oracle_studies(compared.test, compared.cands, accuracies, [naturalness])
-        return [(study.plane, study) for study in studies]
+    given = whole or naturalness.score_systems
+    by_segment = [] if given else [one for one in accuracies if not one.score_systems]
+    found: dict[str, tuple[Plane, OracleStudy | None]] = {}
+    if by_segment:
+        for study in oracle_studies(compared.test, compared.cands, by_segment, [naturalness]):
+            found[study.metrics[0].name] = study.plane, study
     level = "corpus" if whole else "segment-mean"
-    planes = (
-        system_plane(compared.test, accuracy, naturalness, shared=None, naturalness_level=level)
-        for accuracy in accuracies
-    )
-    return [(plane.shared(), None) for plane in planes]
+    for one in accuracies:
+        if one not in by_segment:
+            plane = system_plane(
+                compared.test, one, naturalness, shared=None, naturalness_level=level
+            )
+            found[one.name] = plane.shared(), None
+    return [found[one.name] for one in accuracies]
 
 
 def _result(
@@ -264,8 +295,9 @@ def _claim(
     from ..plane import FEWEST, local_correlation, verdict
 
     plane = plane.only([name for name in plane.systems if name not in plane.outside])
-    if plane.naturalness.level == "stored":
-        return "No test of the claim: the naturalness has no scores of segments.", None
+    for axis in plane.axes:
+        if axis.level == "stored":
+            return f"No test of the claim: {axis.name} has no scores of segments.", None
     scored = len(plane.distinct())
     if scored < FEWEST or len(plane) < 2:
         return f"No test of the claim: got {scored} different systems, expected {FEWEST}.", None

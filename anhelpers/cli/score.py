@@ -82,9 +82,10 @@ def run(args: argparse.Namespace) -> None:
         *(args.lm, args.mono, args.level, args.segments),
     )
     texts = _read(request)
-    shared._print_notes([*texts.compared.notes, *check(texts.compared)])
+    compared = texts.compared
+    shared._print_notes([*compared.notes, *(() if compared.stored else check(compared))])
     if not request.metrics:
-        named = lookup.default_naturalness(texts.compared.trg_lang, request.lm)
+        named = lookup.default_naturalness(compared.trg_lang, request.lm)
         try:
             table = _score(replace(request, metrics=("chrf", named)), texts, args.mme)
         except MissingExtra as error:
@@ -113,16 +114,13 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     from ..naturalness.lpp import system_distances
     from ..scoring import segment_rows, system_rows
 
-    whole, lang = texts.whole, texts.compared.trg_lang
-    model = shared._language_model(request.lm, request.metrics)
+    whole, compared = texts.whole, texts.compared
+    model = None if whole.stored else shared._language_model(request.lm, request.metrics)
     distance = LPP_DISTANCE in request.metrics
     if request.mono and not distance:
         raise DataError(f"--mono: only {LPP_DISTANCE} compares with it. Add it to -m.")
     mono = shared._monolingual(request.texts.data, whole, request.mono) if distance else None
-    n_refs = texts.compared.n_refs or 1
-    metrics = [
-        lookup.metric(name, lang, lm=model, n_refs=n_refs, mono=mono) for name in request.metrics
-    ]
+    metrics = [lookup.metric(name, compared, lm=model, mono=mono) for name in request.metrics]
     if mme:
         metrics = _write_mme(texts, metrics, mme)
     if request.segments:

@@ -193,7 +193,7 @@ def test_gaps_in_two_panels_sorted_by_accuracy():
     bars, left, right = layers(chart)
     assert left[1]["y"]["sort"] == ["B", "C", "A"]
     assert [mark["type"] for mark in (bars[0], left[0])] == ["rule", "point"]
-    assert [r["system"] for r in right[2]] == ["C", "A"]  # nan: the oracle has no point there
+    assert [r["system"] for r in right[2]] == ["A", "C"]  # nan: the oracle has no point there
     assert "B (1, nan)" in chart.description
     for wrong in (
         frame.assign(accuracy_gap=np.nan, naturalness_gap=np.nan),
