@@ -284,16 +284,14 @@ def _rows(
         given = {"input_ids": torch.tensor([source], device=model.device)}
         given["decoder_input_ids"] = prefix
     given["attention_mask"] = torch.ones_like(given["input_ids"])
+    given |= {"generation_config": settings, "use_model_defaults": False}
     seed = int(np.random.SeedSequence([sampler.seed, i]).generate_state(1, np.uint64)[0])
     batch = BATCH.get(model.device.split(":")[0], 64)
     with torch.random.fork_rng(), torch.inference_mode(), failing_as(model.name):
         torch.manual_seed(seed % 2**63)
         for first in range(0, sampler.k, batch):
             settings.num_return_sequences = min(batch, sampler.k - first)
-            rows = model.model.generate(
-                **given, generation_config=settings, use_model_defaults=False
-            )
-            yield from rows[:, len(before) :].tolist()
+            yield from model.model.generate(**given)[:, len(before) :].tolist()
 
 
 def mbr_utility(
@@ -343,12 +341,8 @@ def mbr_utility(
         for text, times in zip(own, cands.multiplicity[start:end].tolist(), strict=True):
             copies[text] += times
         texts, m = list(copies), len(copies)
-        scores = metric.score_segments(
-            texts * m,
-            refs=[texts],
-            srcs=None if srcs is None else [srcs[s]] * m,
-            segment=np.repeat(np.arange(m), m),
-        )
+        beside: Any = {"refs": [texts], "srcs": None if srcs is None else [srcs[s]] * m}
+        scores = metric.score_segments(texts * m, segment=np.repeat(np.arange(m), m), **beside)
         table = metric.oriented(scores).reshape(m, m)  # (pseudo-reference, hypothesis)
         total = np.array(list(copies.values())) @ table - np.diagonal(table)
         utility = dict(zip(texts, total / (copies.total() - 1), strict=True))

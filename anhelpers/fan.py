@@ -120,9 +120,8 @@ def expected_curves(
     first = np.repeat(at, sizes) + np.arange(len(a)) - np.repeat(starts[:-1], sizes)
     curves, changed = _merge(better[order], worse[order], vertex, first, a, n, table, len(betas))
     curves /= len(sizes)
-    return ExpectedCurves(
-        ks, betas[changed], curves[0, changed], curves[1, changed], len(sizes), capped
-    )
+    best, natural = curves[:, changed]
+    return ExpectedCurves(ks, betas[changed], best, natural, len(sizes), capped)
 
 
 def expected_at(

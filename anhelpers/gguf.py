@@ -18,6 +18,7 @@ from .data.fetch import cache_folder
 from .errors import DataError, MissingExtra, need
 from .progress import progress
 
+_WHY = "converting a model"
 _NORMAL, _CONTROL, _OWN = 1, 3, 4  # types of tokens: pieces, special tokens, pieces never split
 
 
@@ -151,12 +152,8 @@ def _join(model: _Packaged, whole: Path) -> None:
 def _convert(file: Path, folder: Path, step: Any) -> None:
     """Write the folder of a GGUF file: config.json, model.safetensors, tokenizer.json."""
     needed = ("gguf", "torch", "transformers", "safetensors.torch", "tokenizers")
-    gguf, torch, transformers, safetensors, tokenizers = (
-        need(n, "converting a model") for n in needed
-    )
-    read = need(
-        "transformers.modeling_gguf_pytorch_utils", "converting a model"
-    ).load_gguf_checkpoint
+    gguf, torch, transformers, safetensors, tokenizers = (need(name, _WHY) for name in needed)
+    read = need("transformers.modeling_gguf_pytorch_utils", _WHY).load_gguf_checkpoint
     with _read_once(gguf):
         facts = read(file)
         step(1, "weights")
@@ -211,8 +208,7 @@ def _sentencepiece(pieces: Sequence[str], types: Sequence[int]) -> Any:
 
     Two neighbours merge if their joined text is a piece; among all such pairs the piece with the lowest id comes first.
     """
-    tokenizers = need("tokenizers", "converting a model")
-    blank = "▁"
+    tokenizers, blank = need("tokenizers", _WHY), "▁"
     vocabulary = {piece.replace(" ", blank): i for i, piece in enumerate(pieces)}
     plain = {
         piece
@@ -225,15 +221,9 @@ def _sentencepiece(pieces: Sequence[str], types: Sequence[int]) -> Any:
         for k in range(1, len(piece))
         if piece[:k] in plain and piece[k:] in plain
     ]
-    made = tokenizers.Tokenizer(
-        tokenizers.models.BPE(
-            vocab=vocabulary,
-            merges=[(piece[:k], piece[k:]) for *_, piece, k in sorted(merges)],
-            byte_fallback=True,
-            fuse_unk=True,
-            unk_token="<unk>",
-        )
-    )
+    pairs = [(piece[:k], piece[k:]) for *_, piece, k in sorted(merges)]
+    rest = {"byte_fallback": True, "fuse_unk": True, "unk_token": "<unk>"}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=pairs, **rest))
     made.normalizer = tokenizers.normalizers.Replace(" ", blank)
     steps = tokenizers.decoders
     made.decoder = steps.Sequence([steps.Replace(blank, " "), steps.ByteFallback(), steps.Fuse()])
@@ -242,14 +232,11 @@ def _sentencepiece(pieces: Sequence[str], types: Sequence[int]) -> Any:
 
 def _byte_level(pieces: Sequence[str], merges: Sequence[str]) -> Any:
     """A tokenizer of bytes and merges, in which each digit is a token, as SmolLM2's."""
-    tokenizers = need("tokenizers", "converting a model")
+    tokenizers = need("tokenizers", _WHY)
     vocabulary = {piece: i for i, piece in enumerate(pieces)}
-    made = tokenizers.Tokenizer(
-        tokenizers.models.BPE(vocab=vocabulary, merges=[tuple(one.split(" ")) for one in merges])
-    )
-    cut = tokenizers.pre_tokenizers
-    made.pre_tokenizer = cut.Sequence(
-        [cut.Digits(individual_digits=True), cut.ByteLevel(add_prefix_space=False)]
-    )
+    pairs, cut = [tuple(one.split(" ")) for one in merges], tokenizers.pre_tokenizers
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=pairs))
+    steps = [cut.Digits(individual_digits=True), cut.ByteLevel(add_prefix_space=False)]
+    made.pre_tokenizer = cut.Sequence(steps)
     made.decoder = tokenizers.decoders.ByteLevel()
     return made

@@ -28,13 +28,8 @@ TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}
 # The files of a folder that decide a score: weights, pieces, vocabulary and settings.
 _WEIGHTS = {".safetensors", ".bin", ".model", ".spm"}
 _VOCABULARIES = {"vocab.json", "target_vocab.json", "vocab.txt", "merges.txt"}
-_SETTINGS = {
-    "config.json",
-    "generation_config.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-}
+_SETTINGS = {"config.json", "generation_config.json", "tokenizer_config.json"}
+_SETTINGS |= {"special_tokens_map.json", "added_tokens.json"}
 
 
 @dataclass(frozen=True)
@@ -232,14 +227,9 @@ def encode(
     before = tokenizer.split_special_tokens
     tokenizer.split_special_tokens = True  # slow tokenizers ignore the argument of the call
     try:
-        return tokenizer(
-            **{side: list(texts)},
-            add_special_tokens=add_special_tokens,
-            split_special_tokens=True,
-            truncation=False,
-            return_attention_mask=False,
-            verbose=False,
-        )["input_ids"]
+        how = {"split_special_tokens": True, "add_special_tokens": add_special_tokens}
+        how |= dict.fromkeys(("truncation", "return_attention_mask", "verbose"), False)
+        return tokenizer(**{side: list(texts)}, **how)["input_ids"]
     finally:
         tokenizer.split_special_tokens = before
 

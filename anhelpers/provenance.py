@@ -89,9 +89,8 @@ def write_made(folder: str | PathLike, names: Iterable[str]) -> Path:
     path = Path(folder, MADE)
     known = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     known |= dict.fromkeys(names, made_by())
-    return write_atomic(
-        path, json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    )
+    text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
+    return write_atomic(path, text + "\n")
 
 
 def in_page(page: str, line: str | None = None) -> str:

@@ -116,8 +116,8 @@ def write_report(
     }
     appendix = from_template("appendix.txt", **facts)
     with results_together(folder, _FILES) as fresh:
-        for name, table in _stacked(results).items():
-            write_atomic(fresh / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        for name, frame in _stacked(results).items():
+            write_atomic(fresh / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
         for suffix in (".pdf", ".svg", ".png"):
             save(chart, fresh / f"plane{suffix}", inches=COLUMN_INCHES)
         write_atomic(fresh / "refs.bib", f"% {made_by()}\n\n{entries}")
@@ -125,17 +125,12 @@ def write_report(
         paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", _latex_text(appendix), flags=re.M)
         write_atomic(fresh / "appendix.tex", f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n")
         write_atomic(fresh / "caption.tex", from_template("caption.tex", tex=_latex_text, **facts))
-        write_atomic(
-            fresh / "systems.tex",
-            from_template("systems.tex", tex=_latex_text, rows=_rows(results), **facts),
-        )
+        table = from_template("systems.tex", tex=_latex_text, rows=_rows(results), **facts)
+        write_atomic(fresh / "systems.tex", table)
         wide, _, _ = plot_panels(panels, plane.naturalness.title, ruler=ruler, size=(620, 420))
-        page = from_template(
-            "plane.html",
-            title=f"{plane.name}: {plane.compared.sum()} systems",
-            chart=interactive(wide),
-            parts=_parts(results) | {"Appendix": [appendix]},
-        )
+        title = f"{plane.name}: {plane.compared.sum()} systems"
+        parts = _parts(results) | {"Appendix": [appendix]}
+        page = from_template("plane.html", title=title, chart=interactive(wide), parts=parts)
         write_atomic(fresh / "plane.html", in_page(page))
         write_made(fresh, sorted(path.name for path in fresh.iterdir()))
 
@@ -144,11 +139,8 @@ def _stacked(results: Sequence[PlaneResult]) -> dict[str, pd.DataFrame]:
     """Each table over all metrics, with the accuracy metric in its first column."""
     found = {}
     for name in _TABLES:
-        parts = [
-            one.tables[name].assign(metric=one.plane.accuracy.name)
-            for one in results
-            if name in one.tables
-        ]
+        have = [one for one in results if name in one.tables]
+        parts = [one.tables[name].assign(metric=one.plane.accuracy.name) for one in have]
         if parts:
             table = pd.concat(parts, ignore_index=True)
             found[name] = table[["metric", *table.columns.drop("metric")]]

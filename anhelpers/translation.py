@@ -141,17 +141,10 @@ def load_mt(
     if not config.is_encoder_decoder or config.model_type == "fsmt":
         raise DataError(f"{place}: got {config.model_type}, expected an encoder-decoder. Try T5.")
     model = place.load_network("AutoModelForSeq2SeqLM", dtype)
-    return translation_model(
-        model,
-        place.load_tokenizer(),
-        name=place.name,
-        revision=place.revision_of(model),
-        dtype=dtype,
-        device=device,
-        src_lang=src_lang,
-        trg_lang=trg_lang,
-        task=task,
-    )
+    how: dict[str, Any] = {"dtype": dtype, "device": device, "task": task}
+    how |= {"name": place.name, "revision": place.revision_of(model)}
+    how |= {"src_lang": src_lang, "trg_lang": trg_lang}
+    return translation_model(model, place.load_tokenizer(), **how)
 
 
 def translation_model(

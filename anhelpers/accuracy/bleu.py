@@ -70,9 +70,8 @@ def _counter(trg_lang: str = "") -> Counter:
         texts = hyps + [text or "" for text in flat]
         texts = [_clean(t) if is_13a else tokenizer(t.rstrip()) for t in texts]
         symbols, at = _words(_characters(texts), _split_13a if is_13a else _split_nothing)
-        lengths, ref_lengths, matches = _clipped_matches(
-            (symbols, at[: n + 1]), (symbols, at[n:]), groups, _ORDER
-        )
+        own, of_refs = (symbols, at[: n + 1]), (symbols, at[n:])
+        lengths, ref_lengths, matches = _clipped_matches(own, of_refs, groups, _ORDER)
         missing = np.array([text is None for text in flat], dtype=bool)
         closest = _closest(lengths, np.where(missing, -1, ref_lengths), groups)
         totals = np.maximum(lengths[:, None] - np.arange(_ORDER), 0)

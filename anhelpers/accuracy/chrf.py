@@ -56,10 +56,8 @@ def _counter(word_order: int = 0) -> Counter:
         for r, stream in enumerate(refs):
             found = []
             for (symbols, at), order, skipped in kinds:
-                ref_at = at[n + r * size : n + (r + 1) * size + 1]
-                found.append(
-                    _counted((symbols, at[: n + 1]), (symbols, ref_at), groups, order, skipped)
-                )
+                own, of_ref = at[: n + 1], at[n + r * size : n + (r + 1) * size + 1]
+                found.append(_counted((symbols, own), (symbols, of_ref), groups, order, skipped))
             stats = np.concatenate(found, axis=1)
             if len(refs) == 1:
                 return stats
@@ -262,10 +260,8 @@ def _match(symbols, starts, ref_symbols, ref_starts, groups, local, matches):
     for g in range(groups.size - 1):
         refs = ref_starts[g * per_group : (g + 1) * per_group + 1]
         bits = _name_symbols(ref_symbols[refs[0] : refs[-1]], local)
-        text, text_starts = (
-            np.empty(refs[-1] - refs[0] + 1, np.uint16),
-            np.zeros(refs.size, np.int64),
-        )
+        text = np.empty(refs[-1] - refs[0] + 1, np.uint16)
+        text_starts = np.zeros(refs.size, np.int64)
         for r in range(per_group):
             n = _localise(ref_symbols[refs[r] : refs[r + 1]], local, text, text_starts[r])
             ref_lengths[g * per_group + r] = n

@@ -114,9 +114,8 @@ def _stored(name: str, kind: str, place: str) -> Metric:
 def _said(path: Path, called: str) -> Family | None:
     """Unit and direction in a table's column unit, such as "edits (lower is better)"."""
     table = read_table(path, {})
-    own = (
-        [called] if {*table} & {"value", "score", "raw"} else table.columns.drop("system", "ignore")
-    )
+    own = table.columns.drop("system", "ignore")
+    own = [called] if {*table} & {"value", "score", "raw"} else own
     checks.one_of(called, {*table.get("metric", own)}, f"metric of {path.name}")
     table = table[table.metric == called] if "metric" in table else table
     unit = table.unit.iloc[0] if "unit" in table and len(table) else ""

@@ -101,9 +101,8 @@ def _load_metricx(
     if config.model_type != "mt5" or config.vocab_size <= _SCORE_ID:
         got = f"{config.model_type} with {getattr(config, 'vocab_size', 0):,} tokens"
         raise DataError(f"{place}: got {got}, expected mt5 with more than {_SCORE_ID:,}.")
-    own = place.folder is not None and any(
-        (place.folder / f).is_file() for f in ("tokenizer.json", "spiece.model")
-    )
+    names = ("tokenizer.json", "spiece.model")
+    own = place.folder is not None and any((place.folder / name).is_file() for name in names)
     pieces = place if own else models.find(_TOKENIZER)
     commit = None if own else getattr(pieces.load_config(), "_commit_hash", None)
     tokenizer = pieces.load_tokenizer()

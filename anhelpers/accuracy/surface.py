@@ -63,9 +63,8 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     threads = 1 if name == "ter" else cores()  # TER is Python, which threads do not make faster
 
     def count(hyps: Sequence[str], refs: Any, segment: ArrayLike | None = None) -> np.ndarray:
-        return _gather(
-            counter(), list(_batches(hyps, streams(refs, label, n_refs), segment)), threads
-        )
+        batches = _batches(hyps, streams(refs, label, n_refs), segment)
+        return _gather(counter(), list(batches), threads)
 
     def score_segments(
         hyps: Sequence[str], refs: Any, srcs: Any = None, segment: ArrayLike | None = None

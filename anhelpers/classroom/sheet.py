@@ -32,10 +32,8 @@ CRITERIA = {  # what 1 and what 5 mean
 }
 SCALE = (1, 2, 3, 4, 5)
 # Header of a file of ratings; the last three may be missing. turn: when the page asked, from 1.
-COLUMNS = (
-    *("rater", "sheet", "segment", "candidate", "criterion", "rating"),
-    *("seconds", "version", "turn"),
-)
+_ASKED = ("rater", "sheet", "segment", "candidate", "criterion", "rating")
+COLUMNS = (*_ASKED, "seconds", "version", "turn")
 Cell = tuple[int, int, str]  # segment, candidate, criterion
 HOW = (
     "Two passes: first how fluent each text is, without its source; then how accurate, with it. Once "
@@ -112,9 +110,8 @@ def _draw_sheet(
         hint = "Reduce segments or candidates."
         raise DataError(f"rating sheet: {got}, expected {n_segments}. {hint}")
     segments = tuple(sorted(chosen))
-    srcs, glosses = (
-        tuple(some[i] for i in segments) if some else () for some in (test.srcs, test.glosses)
-    )
+    both = test.srcs, test.glosses
+    srcs, glosses = (tuple(some[i] for i in segments) if some else () for some in both)
     texts = tuple(tuple(cands.texts[row] for row in chosen[i]) for i in segments)
     return _Sheet(segments, srcs, tuple(chosen[i] for i in segments), texts, glosses)
 

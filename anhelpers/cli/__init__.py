@@ -106,19 +106,15 @@ def _module(command: str) -> Any:
 
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
     """Parser of all commands, with the options of one (`only`), of none ("") or of all (None)."""
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        prog="anhelpers",
-        description="The accuracy-naturalness tradeoff of translations.",
-        epilog=_STATUS,
-        formatter_class=form,
-    )
+    form: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    told = "The accuracy-naturalness tradeoff of translations."
+    parser = argparse.ArgumentParser("anhelpers", description=told, epilog=_STATUS, **form)
     parser.add_argument("--version", action="version", version=f"anhelpers {__version__}")
     parser.add_argument("--debug", action="store_true", help="print the traceback of an error")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, purpose in COMMANDS.items():
         full = f"{purpose[0].upper()}{purpose[1:]}."
-        one = commands.add_parser(name, help=purpose, description=full, formatter_class=form)
+        one = commands.add_parser(name, help=purpose, description=full, **form)
         if only in (None, name):
             module = _module(name)
             module.options(one)

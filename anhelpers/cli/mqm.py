@@ -10,22 +10,15 @@ EXAMPLE = "anhelpers mqm ratings.tsv --by system -o penalties.csv"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Files, level, scheme, weights."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="ratings: .tsv or .csv, also as .gz, .xz, .zst or .tar.gz; or a name of `anhelpers data`",
-    )
     add = parser.add_argument
+    forms = ".tsv or .csv, also as .gz, .xz, .zst or .tar.gz; or a name of `anhelpers data`"
+    add("files", nargs="+", metavar="FILE", help=f"ratings: {forms}")
     add("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: the best match)")
     weights = "freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)"
     add("--weights", default="freitag2021", metavar="W", help=weights)
-    add(
-        "--by",
-        default="system",
-        choices=["system", "rater", "doc", "domain", "segment"],
-        help="level: a row per system and rater, doc, ... (default: system, with intervals)",
-    )
+    levels = ["system", "rater", "doc", "domain", "segment"]
+    told = "level: a row per system and rater, doc, ... (default: system, with intervals)"
+    add("--by", default="system", choices=levels, help=told)
     shared._add_options(parser, "--seed", "--output")
 
 
@@ -43,9 +36,8 @@ def run(args: argparse.Namespace) -> None:
     scores = score_ratings(ratings, scheme, args.weights)
     shared._print_notes(scores.notes)
     if args.scheme is None:
-        shared._print_notes(
-            [f"scheme {scheme} matches the categories best. Choose a different one with --scheme."]
-        )
+        best = f"scheme {scheme} matches the categories best. Choose a different one with --scheme."
+        shared._print_notes([best])
     if args.by == "system":
         table = system_table(scores, np.random.default_rng(args.seed))
         one = "All segments are of one document and are resampled as independent: intervals may be too short."

@@ -1,6 +1,7 @@
 """`anhelpers run`: execute notebooks."""
 
 import argparse
+from typing import Any
 
 EXAMPLE = "anhelpers run an_5_1_oracle_curve -p data candidates.jsonl --out build"
 
@@ -9,15 +10,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Notebooks, their parameters, and the folder of the results."""
     add = parser.add_argument
     add("notebooks", nargs="*", metavar="NOTEBOOK", help="names or paths (default: all)")
-    add(
-        "-p",
-        "--parameter",
-        nargs=2,
-        action="append",
-        default=[],
-        metavar=("NAME", "VALUE"),
-        help="set a parameter of the notebooks that have it",
-    )
+    told = "set a parameter of the notebooks that have it"
+    pairs: Any = {"nargs": 2, "metavar": ("NAME", "VALUE"), "action": "append", "default": []}
+    add("-p", "--parameter", help=told, **pairs)
     add("--data", metavar="NAME|PATH", help="the data set, short for -p data NAME|PATH")
     add("--out", default="build", metavar="DIR", help="results (default: build)")
     add("--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)")

@@ -29,6 +29,5 @@ def run(args: argparse.Namespace) -> None:
     cands = from_systems(test, args.systems or one_of_each(test, args.candidates))
     sizes = {"n_segments": args.segments, "n_candidates": args.candidates}
     rng, title = np.random.default_rng(args.seed), "Rate each translation twice"
-    print(
-        rating_sheet(test, cands, **sizes, rng=rng, title=title).save(Path(args.out, "sheet.html"))
-    )
+    sheet = rating_sheet(test, cands, **sizes, rng=rng, title=title)
+    print(sheet.save(Path(args.out, "sheet.html")))

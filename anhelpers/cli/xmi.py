@@ -24,11 +24,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     forms += "fairseq), or a model: a folder or hub id[@revision]"
     add("--mt", required=True, metavar="FILE|MODEL", help=f"translation model: {forms}")
     add("--lm", required=True, metavar="FILE|MODEL", help=f"language model, same tokens: {forms}")
-    add(
-        "--unit",
-        choices=["nats", "bits", "log10"],
-        help="of the files' scores (default: that of the file, else nats; bits for fairseq)",
-    )
+    told = "of the files' scores (default: that of the file, else nats; bits for fairseq)"
+    add("--unit", choices=["nats", "bits", "log10"], help=told)
     add("-s", "--sources", metavar="SRC", help="source text for models, a line per sentence")
     add("-t", "--targets", metavar="TGT", help="target text, for models and --per-char")
     add("-l", "--language-pair", metavar="LP", help="codes of multilingual models, such as de-en")

@@ -34,14 +34,9 @@ def _lzma(data: bytes) -> bytes:
 
 def _zstd(data: bytes) -> bytes:
     """Without magic number, content size and checksum."""
-    settings = zstandard.ZstdCompressionParameters.from_level(
-        22,
-        source_size=max(1, len(data)),
-        format=zstandard.FORMAT_ZSTD1_MAGICLESS,
-        write_content_size=False,
-        write_checksum=False,
-        write_dict_id=False,
-    )
+    bare: dict = dict.fromkeys(("write_content_size", "write_checksum", "write_dict_id"), False)
+    bare |= {"source_size": max(1, len(data)), "format": zstandard.FORMAT_ZSTD1_MAGICLESS}
+    settings = zstandard.ZstdCompressionParameters.from_level(22, **bare)
     return zstandard.ZstdCompressor(compression_params=settings).compress(data)
 
 

@@ -280,15 +280,7 @@ def load_critic(name: str | Path) -> Critic:
         table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
         checks.same_length(known=known, table=table, stated=range(facts["ngrams"]))
         checks.finite("weights", [intercept, *chain.from_iterable(table.values())])
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        OSError,
-        EOFError,
-        lzma.LZMAError,
-    ) as error:
+    except (ValueError, LookupError, TypeError, OSError, EOFError, lzma.LZMAError) as error:
         raise DataError(f"cannot be read as a critic: {error!r:.80}.", folder) from None
     scoring = json.dumps([facts["language"], facts["shape"], facts["intercept"]], sort_keys=True)
     revision = sha256(scoring.encode() + plain).hexdigest()[:12]

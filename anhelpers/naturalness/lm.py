@@ -141,10 +141,8 @@ class LanguageModel:
             bounds = np.searchsorted(after, np.arange(0, len(hidden) + rows, rows))
             places, parts = torch.from_numpy(after).to(self.device), []
             for k, (low, high) in enumerate(pairwise(bounds)):
-                some = hidden[k * rows : (k + 1) * rows]
-                parts.append(
-                    self._picked(head, some, places[low:high] - k * rows, targets[low:high])
-                )
+                some, at = hidden[k * rows : (k + 1) * rows], places[low:high] - k * rows
+                parts.append(self._picked(head, some, at, targets[low:high]))
             values, wanted = torch.cat(parts).double().cpu().numpy(), targets.cpu().numpy()
         return models.finite_output(values, self.name, np.isin(wanted, self.never))
 
@@ -278,15 +276,9 @@ def _loaded(name: str | Path, device: str | None, dtype: str) -> LanguageModel:
         if known and place.folder is None:
             raise MissingExtra(f"{name} is not installed. Install it: {known.remedy}") from error
         raise
-    return language_model(
-        model,
-        place.load_tokenizer(),
-        name=place.name,
-        revision=place.revision_of(model),
-        device=device,
-        dtype=dtype,
-        language=known.language if known else None,
-    )
+    how: dict[str, Any] = {"name": place.name, "revision": place.revision_of(model), "dtype": dtype}
+    how |= {"device": device, "language": known.language if known else None}
+    return language_model(model, place.load_tokenizer(), **how)
 
 
 def language_model(

@@ -128,22 +128,11 @@ def lpp_distance(
     m_q, m_r = (_n_documents(of) for of in (of_q, of_r))
     fewest = float(counting.min())
     few = min((m, "documents") if m else (n, "texts") for n, m in ((n_q, m_q), (n_r, m_r)))
-    signed = Estimate(
-        "signed gap LPP(Q) − LPP(R)",
-        gap,
-        low=low,
-        high=high,
-        se=se,
-        n=n_q,
-        n_docs=m_q,
-        n_r=n_r,
-        docs_r=m_r,
-        n_effective=fewest,
-        left_out=np.size(q_mean_logprobs) + np.size(r_mean_logprobs) - n_q - n_r,
-        unit="nats per token",
-        caution=few_clusters(*few, fewest),
-        bias="unbiased",
-    )
+    facts: dict = {"n": n_q, "n_docs": m_q, "n_r": n_r, "docs_r": m_r, "n_effective": fewest}
+    facts["left_out"] = np.size(q_mean_logprobs) + np.size(r_mean_logprobs) - n_q - n_r
+    facts |= {"se": se, "unit": "nats per token", "bias": "unbiased"}
+    facts["caution"] = few_clusters(*few, fewest)
+    signed = Estimate("signed gap LPP(Q) − LPP(R)", gap, low=low, high=high, **facts)
     return LppDistance(lpp_q, lpp_r, signed)
 
 
@@ -219,22 +208,11 @@ def score_mono(metric: Metric, mono: Mono) -> tuple[Estimate, np.ndarray]:
     mean = float(there.mean())
     variance, counting = moves_variance((there - mean) / n, np.arange(n))
     low, high = np.clip(student(mean, variance**0.5, counting), *metric.oriented_bounds).tolist()
-    estimate = Estimate(
-        "R",
-        mean,
-        low=low,
-        high=high,
-        se=variance**0.5,
-        n=n,
-        of="texts",
-        n_effective=counting,
-        left_out=len(scores) - n,
-        unit=metric.unit,
-        signature=f"{metric.signature}|{mono.signature}",
-        bias="unbiased",
-        caution=few_clusters(n, "texts"),
-    )
-    return estimate, scores
+    facts: dict = {"se": variance**0.5, "n": n, "of": "texts", "n_effective": counting}
+    facts |= {"left_out": len(scores) - n, "unit": metric.unit, "bias": "unbiased"}
+    facts["signature"] = f"{metric.signature}|{mono.signature}"
+    facts["caution"] = few_clusters(n, "texts")
+    return Estimate("R", mean, low=low, high=high, **facts), scores
 
 
 def lpp_gaps(
@@ -330,13 +308,8 @@ def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, 
     gaps = lpp_gaps(columns.T, list(test.systems), of_r, clusters_of(test.docs))
     found = {}
     for system, column in zip(test.systems, columns, strict=True):
-        lacking = Estimate(
-            LPP_DISTANCE,
-            np.nan,
-            n=int((~np.isnan(column)).sum()),
-            bias="needs 2 scored outputs",
-            unit="nats per token",
-        )
+        facts: dict = {"unit": "nats per token", "bias": "needs 2 scored outputs"}
+        lacking = Estimate(LPP_DISTANCE, np.nan, n=int((~np.isnan(column)).sum()), **facts)
         of = gaps[system].distance if system in gaps else lacking
         found[system] = replace(of, signature=signature)
     return found

@@ -49,13 +49,8 @@ def _export_html(notebook: Path) -> str:
     style, script, template = (
         (_TEMPLATES / f"page.{end}").read_text("utf-8") for end in ("css", "js", "html")
     )
-    exporter = nbconvert.HTMLExporter(
-        config=config,
-        embed_images=True,
-        exclude_input_prompt=True,
-        exclude_output_prompt=True,
-        raw_template=template,
-    )
+    how = dict.fromkeys(("embed_images", "exclude_input_prompt", "exclude_output_prompt"), True)
+    exporter = nbconvert.HTMLExporter(config=config, raw_template=template, **how)
     exporter.register_filter("markdown2html", _typeset)
     book = _read(notebook)
     book.metadata.pop("widgets", None)
@@ -64,11 +59,8 @@ def _export_html(notebook: Path) -> str:
     for cell in book.cells:
         _prepare(cell, notebook.name, solved)
     _fold(book.cells, _is_setup, '<details class="anx-fold"><summary>Set-up</summary>')
-    _fold(
-        book.cells,
-        lambda cell: "solution" in _tags(cell),
-        '<details class="anx-solution"><summary>Solution</summary>',
-    )
+    solution = '<details class="anx-solution"><summary>Solution</summary>'
+    _fold(book.cells, lambda cell: "solution" in _tags(cell), solution)
     _fold_deeper(book.cells)
     resources = {"metadata": {"name": notebook.stem}, "anx_style": style, "anx_script": script}
     page, _ = exporter.from_notebook_node(book, resources)

@@ -22,6 +22,7 @@ from ..provenance import environment, made_by, making
 from .catalog import _parameters_of, notebook_paths, parse_value
 from .export import _export_html
 
+_QUIET_KERNEL = ["--IPKernelApp.log_level=50"]  # cells report what fails
 # Errors of this package by name: their message needs no traceback.
 _REFUSALS = ("AnhelpersError", "DataError", "MissingExtra", "UnknownName")
 
@@ -131,19 +132,15 @@ def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> _Outco
     papermill = need("papermill", "running notebooks")
     began, fresh = time.monotonic(), scratch / path.name
     own = {name: parse_value(text) for name, text in _parameters_of(path).items()}
+    how: dict[str, Any] = {
+        "kernel_name": "python3",
+        "cwd": os.getcwd(),
+        "extra_arguments": _QUIET_KERNEL,
+    }
+    how |= dict.fromkeys(("progress_bar", "log_output", "request_save_on_cell_execute"), False)
     with making({"notebook": path.stem, **own, **parameters}):
         try:
-            papermill.execute_notebook(
-                str(path),
-                str(fresh),
-                parameters=dict(parameters),
-                kernel_name="python3",
-                cwd=os.getcwd(),
-                progress_bar=False,
-                log_output=False,
-                request_save_on_cell_execute=False,
-                extra_arguments=["--IPKernelApp.log_level=50"],  # cells report what fails
-            )
+            papermill.execute_notebook(str(path), str(fresh), dict(parameters), **how)
         except papermill.PapermillExecutionError as error:
             return _Outcome(path.stem, time.monotonic() - began, error=_failure(error))
         except RuntimeError as error:  # the kernel did not start, or died

@@ -171,9 +171,8 @@ def _plain_table(
         cells = (cell(other, text, "").replace(" %", "\u00a0%") for text in texts)
         return f"<tr>{cell(first, name)}{''.join(cells)}</tr>"
 
-    top = "".join(
-        cell(style.format("th", align if i else "left"), text) for i, text in enumerate(heads)
-    )
+    aligns = ["left", *[align] * (len(heads) - 1)]
+    top = "".join(cell(style.format("th", a), t) for a, t in zip(aligns, heads, strict=True))
     head = f"<caption>{html.escape(caption)}</caption><thead><tr>{top}</tr></thead>"
     body, below = ("".join(line(*row) for row in part) for part in (rows, foot))
     return f"<table>{head}<tbody>{body}</tbody><tfoot>{below}</tfoot></table>"

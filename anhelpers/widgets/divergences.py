@@ -165,9 +165,8 @@ class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
         for path in data["paths"]:
             q = path["q"]
             stops += [(path, i) for i in path["stops"] if not np.allclose(q[i], data["r"])]
-        heads = [
-            f"{path['name']}, t\u00a0=\u00a0{i / (len(path['q']) - 1):.3g}" for path, i in stops
-        ]
+        at = [(path["name"], i / (len(path["q"]) - 1)) for path, i in stops]
+        heads = [f"{name}, t\u00a0=\u00a0{t:.3g}" for name, t in at]
         columns = [data["r"], *(path["q"][i] for path, i in stops)]
         shares = [[name, *(f"{100 * q[y]:.1f} %" for q in columns)] for y, name in enumerate(names)]
         rows = []
@@ -241,9 +240,8 @@ def _along(
             "chi_squared": pmf.chi_squared(q, r),
             "mmd_squared": pmf.mmd_squared(q, r, kernel),
         }
-        rows.append(
-            row | {f"renyi {k}": pmf.renyi(q, r, float(o)) for k, (o, _) in enumerate(_ORDERS)}
-        )
+        row |= {f"renyi {k}": pmf.renyi(q, r, float(o)) for k, (o, _) in enumerate(_ORDERS)}
+        rows.append(row)
     values = pd.DataFrame(rows)
     found = {k: [None if math.isinf(v) else v for v in c] for k, c in values.items()}
     largest = values.replace(np.inf, 0).max().clip(lower=0)

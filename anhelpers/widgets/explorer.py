@@ -138,12 +138,9 @@ def explore(
     test, cands = studies[0].test, studies[0].cands
     rng = rng or np.random.default_rng(0)
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
-    given: dict[str, Any] = {
-        "segment": cands.segment,
-        "tags": cands.tags,
-        "meanings": _tag_meanings(),
-    }
-    given |= {"langs": (test.src_lang, test.trg_lang), "glosses": test.glosses}
+    given: dict[str, Any] = {"segment": cands.segment, "tags": cands.tags}
+    given |= {"meanings": _tag_meanings(), "glosses": test.glosses}
+    given["langs"] = test.src_lang, test.trg_lang
     given["domains"] = test.domains if len(set(test.domains)) > 1 else None
     judged = [_judged(one, rng) for one in studies]
     return beta_explorer(judged, test.srcs, refs, cands.texts, **given, **options)
@@ -337,9 +334,8 @@ def _view(
         for name in curves
     }
     # without their intervals: those of a domain of three documents would stretch the axes of all
-    points = [
-        None if t is None else t.drop(columns=_ENDS, errors="ignore") for t in systems.values()
-    ]
+    there = (t for t in systems.values() if t is not None)
+    points = [table.drop(columns=_ENDS, errors="ignore") for table in there]
     ranges = axis_ranges(curves.values(), [systems[_ALL], *points])
     titles = {"accuracy_title": one.accuracy_title, "naturalness_title": one.naturalness_title}
     look: dict[str, Any] = {"ranges": ranges, "size": size, "point": beta, **titles}

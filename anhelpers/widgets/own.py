@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,8 @@ def own_translation(
         raise DataError(f"segments: got {wrong}, expected sources that have a reference.")
     points = _candidates(test, cands, shown, critic)
     references = [text for texts in test.streams for text in texts if text]
-    judges = (
-        surface_metric("chrf", test.trg_lang, test.n_refs),
-        critic_metric(critic, test.trg_lang),
-    )
+    chrf = surface_metric("chrf", test.trg_lang, test.n_refs)
+    judges = chrf, critic_metric(critic, test.trg_lang)
     task = [list(test.srcs), test.streams, [metric.signature for metric in judges]]
     code = short_code(critic.language)
     data: dict[str, Any] = {
@@ -83,13 +82,10 @@ def own_translation(
         "task": hashlib.sha256(json.dumps(task).encode()).hexdigest()[:12],
         "langs": [html_lang(test.src_lang), html_lang(test.trg_lang)],
         "critic": _shipped(critic),
-        "language": {
-            "name": NAMES.get(code, code),
-            "least": _least_known(critic, references),
-            "words": FEWEST,
-        },
         "segments": [_segment(test, i, points[i]) for i in shown],
     }
+    least = _least_known(critic, references)
+    data["language"] = {"name": NAMES.get(code, code), "least": least, "words": FEWEST}
     return _OwnTranslation.of(_picture(data["segments"][0]), data=data, segment=shown[0], beta=beta)
 
 
@@ -139,11 +135,7 @@ def _shipped(critic: Critic) -> dict[str, Any]:
         "name": critic.name,
         "german": short_code(critic.language) == "de",
         "intercept": critic.intercept,
-        "shape": {
-            "order": critic.shape.order,
-            "lengths": list(critic.shape.lengths),
-            "ending": critic.shape.ending,
-        },
+        "shape": asdict(critic.shape),
         "words": " ".join(sorted(critic.words)),
         "ngrams": "\n".join(f"{gram}\t{idf!r}\t{w!r}" for gram, (idf, w) in critic.table.items()),
     }
@@ -159,14 +151,9 @@ def _candidates(
     chrf = surface_metric("chrf", test.trg_lang, test.n_refs)
     assert chrf.score_segments is not None  # of every surface metric
     accuracy = chrf.score_segments(texts, test.streams, segment=segment)
+    naturalness = [score_critic(critic, text) for text in texts]
     found: dict[int, _Points] = {one: [] for one in shown}
-    for row, one, *point in zip(
-        rows,
-        segment.tolist(),
-        accuracy,
-        [score_critic(critic, text) for text in texts],
-        strict=True,
-    ):
+    for row, one, *point in zip(rows, segment.tolist(), accuracy, naturalness, strict=True):
         if np.isfinite(point).all():
             found[one].append((cands.tags[row], cands.texts[row], *map(float, point)))
     if empty := [one for one, points in found.items() if not points]:

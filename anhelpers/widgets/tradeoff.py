@@ -146,9 +146,8 @@ def _columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.n
     kept = np.sort(np.argsort(-mass, kind="stable")[:show])
     rest = np.setdiff1d(np.arange(q.shape[2]), kept)
     more = [some[..., rest].sum(axis=-1, keepdims=True)[..., : len(rest)] for some in (q, r)]
-    q, r = (
-        np.concatenate([some[..., kept], m], axis=-1) for some, m in zip((q, r), more, strict=True)
-    )
+    both = zip((q, r), more, strict=True)
+    q, r = (np.concatenate([some[..., kept], m], axis=-1) for some, m in both)
     return kept, q.round(6) + 0.0, r
 
 

@@ -160,23 +160,10 @@ def feature_correlations(
         r = correlate(x, y)
         p = correlation_p(r, n)
         threshold, adjusted = alpha / max(1, int(np.isfinite(p).sum())), holm(p)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "feature": numbers.columns,
-                    "method": method,
-                    "r": r,
-                    "se": np.sqrt((1 - r) * (1 + r) / (n - 2)),
-                    "p": p,
-                    "threshold": threshold,
-                    "p_holm": adjusted,
-                    "uncorrected": p < alpha,
-                    "bonferroni": p < threshold,
-                    "holm": adjusted < alpha,
-                    "n": n,
-                }
-            )
-        )
+        columns = {"feature": numbers.columns, "method": method, "r": r}
+        columns |= {"se": np.sqrt((1 - r) * (1 + r) / (n - 2)), "p": p, "threshold": threshold}
+        columns |= {"p_holm": adjusted, "uncorrected": p < alpha, "bonferroni": p < threshold}
+        parts.append(pd.DataFrame(columns | {"holm": adjusted < alpha, "n": n}))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -322,16 +322,13 @@ def _bits(
     names : one of each mean; "H" and "h_…" are entropies
     found : as many means over the same sentences
     """
-    means = (
-        found.estimate(k, name, unit, of="sentences", signature=signature)
-        for k, name in enumerate(names)
-    )
-    return [
-        replace(one, low=max(0.0, one.low), high=max(0.0, one.high))
-        if one.name == "H" or one.name.startswith("h_")
-        else one
-        for one in means
-    ]
+    means = []
+    for k, name in enumerate(names):
+        one = found.estimate(k, name, unit, of="sentences", signature=signature)
+        if name == "H" or name.startswith("h_"):
+            one = replace(one, low=max(0.0, one.low), high=max(0.0, one.high))
+        means.append(one)
+    return means
 
 
 def _pair(

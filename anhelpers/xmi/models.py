@@ -117,12 +117,6 @@ def load_q_lm(
     tokenizer = place.load_tokenizer()
     model = place.load_network("AutoModelForSeq2SeqLM")
     known = bool(known_languages(tokenizer))
-    return translation_model(
-        model,
-        tokenizer,
-        name=place.name,
-        revision=place.revision_of(model),
-        device=device,
-        src_lang=src_lang if known else None,
-        trg_lang=trg_lang if known else None,
-    )
+    how: dict[str, Any] = {"src_lang": src_lang, "trg_lang": trg_lang} if known else {}
+    how |= {"name": place.name, "revision": place.revision_of(model), "device": device}
+    return translation_model(model, tokenizer, **how)

@@ -185,9 +185,8 @@ class ToyPair:
             log_class = np.log(self.weights)
             log_length = np.log([0.0, *self.lengths])
         size = np.array([min(len(s), len(self.lengths) + 1) for s in sentences], dtype=np.int64)
-        sums = np.array([log_class + log_words[:, s].sum(1) for s in sentences]).reshape(
-            len(sentences), len(words)
-        )
+        sums = np.array([log_class + log_words[:, s].sum(1) for s in sentences])
+        sums = sums.reshape(len(sentences), len(words))
         return np.append(log_length, -np.inf)[size] + np.logaddexp.reduce(sums, axis=1)
 
 
@@ -362,10 +361,9 @@ def _best_words(pair: ToyPair) -> tuple[dict[str, str], dict[str, str]]:
     with np.errstate(invalid="ignore"):
         lift = np.nan_to_num(words / words.sum(0))
     targets = np.array(pair.targets)
-    likeliest, closest = (targets[table.argmax(1)].tolist() for table in (words, lift))
-    return dict(zip(pair.sources, likeliest, strict=True)), dict(
-        zip(pair.sources, closest, strict=True)
-    )
+    best = (targets[table.argmax(1)].tolist() for table in (words, lift))
+    likeliest, closest = (dict(zip(pair.sources, one, strict=True)) for one in best)
+    return likeliest, closest
 
 
 def _parrot(pair: ToyPair) -> str:

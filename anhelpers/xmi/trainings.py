@@ -192,21 +192,12 @@ def luck_table(table: pd.DataFrame) -> pd.DataFrame:
         spread = training_spread(part.difference).value
         se = math.sqrt(float((part.se_difference**2).mean()))
         total = spread**2 + se**2
-        rows.append(
-            dict(zip(_RECIPE, shared, strict=True))
-            | {
-                "trainings": len(part),
-                "difference": both.value,
-                "low": both.low,
-                "high": both.high,
-                "runs_low": runs.low,
-                "runs_high": runs.high,
-                "spread": spread,
-                "se": se,
-                "share": spread**2 / total if total else math.nan,
-                "decided": "there" if both.low > 0 else "back" if both.high < 0 else "undecided",
-            }
-        )
+        row: dict[str, Any] = dict(zip(_RECIPE, shared, strict=True))
+        row |= {"trainings": len(part), "difference": both.value}
+        row |= {"low": both.low, "high": both.high, "runs_low": runs.low, "runs_high": runs.high}
+        row |= {"spread": spread, "se": se, "share": spread**2 / total if total else math.nan}
+        row["decided"] = "there" if both.low > 0 else "back" if both.high < 0 else "undecided"
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -284,13 +275,12 @@ def _tokenizer(words: Sequence[str]) -> Any:
     level = tokenizers.models.WordLevel({w: i for i, w in enumerate(vocabulary)}, unk_token="<unk>")
     tokenizer = tokenizers.Tokenizer(level)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
-        single="$A </s>", pair="$A $B </s>", special_tokens=[("</s>", 0)]
-    )
-    special = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=_LONGEST, **special
-    )
+    forms: dict[str, Any] = {"single": "$A </s>", "pair": "$A $B </s>"}
+    template = tokenizers.processors.TemplateProcessing(**forms, special_tokens=[("</s>", 0)])
+    tokenizer.post_processor = template
+    special: dict[str, Any] = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    special["model_max_length"] = _LONGEST
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
 
 
 def _new_models(tokenizer: Any) -> tuple[Any, Any]:
@@ -324,9 +314,8 @@ def _train(
     """Train by Adam with a linear warm-up and a cosine to zero; yield after each step."""
     torch = need("torch", _WHY)
     warm = max(1, round(_WARM_UP * steps))
-    optimizer = torch.optim.AdamW(
-        model.parameters(), _RATE, (0.9, 0.98), weight_decay=0.01, fused=True
-    )
+    how: dict[str, Any] = {"betas": (0.9, 0.98), "weight_decay": 0.01, "fused": True}
+    optimizer = torch.optim.AdamW(model.parameters(), _RATE, **how)
 
     def rate(k: int) -> float:
         cosine = (1 + math.cos(math.pi * (k - warm) / max(1, steps - warm))) / 2
@@ -358,11 +347,6 @@ def _loss(model: Any, srcs: _Ids, trgs: _Ids, smoothing: float) -> Any:
         read = {"input_ids": source, "attention_mask": source != pad, "decoder_input_ids": before}
     else:
         read = {"input_ids": before}
-    total = torch.nn.functional.cross_entropy(
-        model(**read, use_cache=False).logits.flatten(0, 1),
-        target.flatten(),
-        ignore_index=pad,
-        reduction="sum",
-        label_smoothing=smoothing,
-    )
-    return total / len(trgs)
+    logits = model(**read, use_cache=False).logits.flatten(0, 1)
+    how = {"ignore_index": pad, "reduction": "sum", "label_smoothing": smoothing}
+    return torch.nn.functional.cross_entropy(logits, target.flatten(), **how) / len(trgs)
