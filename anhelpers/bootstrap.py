@@ -22,9 +22,12 @@ from .progress import note_once
 LEVEL = 0.95
 # Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away.
 FEWEST, FARTHEST = 8, 2.0
-_FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
-_STEP, _STEP_OF = 1e-4, 1e-2  # steps of differences: shares of a sum, and of the error of a score
-_NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none but rounding
+# below, each end of a 95 % interval rests on fewer than 5 draws beyond it
+_FEW_DRAWS = 200
+# steps of differences: shares of a sum, and of the error of a score
+_STEP, _STEP_OF = 1e-4, 1e-2
+# a draw with less than this share of the standard error has none but rounding
+_NO_SPREAD = 1e-4
 # How many numbers of draws × clusters are in memory at a time: 64 MB, and as much of what is made of them.
 BLOCK = 2**23
 
@@ -391,7 +394,8 @@ def _studentised(
     if (some := ~np.isnan(t).all(0)).any():
         for i, (sign, method) in enumerate(((1, "lower"), (-1, "higher"))):
             ends[i, some] = np.nanquantile(t[:, some], (1 + sign * LEVEL) / 2, 0, method=method)
-    with np.errstate(invalid="ignore"):  # where nothing varies, however far away a draw may be
+    # where nothing varies, however far away a draw may be
+    with np.errstate(invalid="ignore"):
         low, high = np.where(error == 0, estimate, estimate - ends * error)
     return low, high
 

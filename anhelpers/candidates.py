@@ -343,7 +343,8 @@ def mbr_utility(
         texts, m = list(copies), len(copies)
         beside: Any = {"refs": [texts], "srcs": None if srcs is None else [srcs[s]] * m}
         scores = metric.score_segments(texts * m, segment=np.repeat(np.arange(m), m), **beside)
-        table = metric.oriented(scores).reshape(m, m)  # (pseudo-reference, hypothesis)
+        # (pseudo-reference, hypothesis)
+        table = metric.oriented(scores).reshape(m, m)
         total = np.array(list(copies.values())) @ table - np.diagonal(table)
         utility = dict(zip(texts, total / (copies.total() - 1), strict=True))
         found[start:end] = [utility[text] for text in own]

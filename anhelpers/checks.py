@@ -12,8 +12,10 @@ from .errors import DataError, UnknownName
 LARGEST_SEED = 2**63 - 1  # of torch
 _MOST_DRAWS = 10_000_000
 ROUNDING = 1e-5  # of a sum of log-probabilities in float32, above 0
-LEAST_TOTAL = -1e6  # nats of a text: 100,000 tokens of 10 nats; below it are masks and padding
-LEAST_RANGE = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer than 15 digits
+# nats of a text: 100,000 tokens of 10 nats; below it are masks and padding
+LEAST_TOTAL = -1e6
+# smaller numbers have fewer than 15 digits
+LEAST_RANGE = float(np.finfo(np.float64).tiny)
 LARGEST_SCORE = 1e302  # the sum of 10^6 of them is still a float64
 _TOLERANCE = 1e-9  # of probabilities that add up to 1
 

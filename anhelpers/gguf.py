@@ -19,7 +19,8 @@ from .errors import DataError, MissingExtra, need
 from .progress import progress
 
 _WHY = "converting a model"
-_NORMAL, _CONTROL, _OWN = 1, 3, 4  # types of tokens: pieces, special tokens, pieces never split
+# types of tokens: pieces, special tokens, pieces never split
+_NORMAL, _CONTROL, _OWN = 1, 3, 4
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,8 @@ def _convert(file: Path, folder: Path, step: Any) -> None:
         ]
     )
     special = {f"{n}_token": pieces[known[f"{n}_token_id"]] for n in ("bos", "eos", "pad", "unk")}
-    if merges:  # where text begins and ends: SmolLM2's other marks are of turns of a dialogue
+    # where text begins and ends: SmolLM2's other marks are of turns of a dialogue
+    if merges:
         special |= dict.fromkeys(("bos_token", "eos_token"), special.pop("unk_token"))
     transformers.PreTrainedTokenizerFast(
         tokenizer_object=made, model_max_length=config.max_position_embeddings, **special

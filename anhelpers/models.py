@@ -21,7 +21,8 @@ from .gguf import PACKAGED, converted
 
 T = TypeVar("T")
 DTYPES = ("float32", "bfloat16", "float16")
-LONGEST = 4096  # tokens; some models name no limit, and attention grows with its square
+# tokens; some models name no limit, and attention grows with its square
+LONGEST = 4096
 # Padded tokens in a forward pass, by the kind of device; on a CPU a larger batch leaves the cache.
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}
 
@@ -66,7 +67,8 @@ class Place:
         """The result of `load(options)`: from local files if they suffice, else from the hub."""
         hub = logging.getLogger("huggingface_hub")
         level, given = hub.level, {"revision": self.revision or "main"}
-        hub.setLevel(logging.ERROR)  # its retries print tracebacks; the error below has its message
+        # its retries print tracebacks; the error below has its message
+        hub.setLevel(logging.ERROR)
         try:
             with failing_as(self):
                 if self.folder is None:
@@ -97,7 +99,8 @@ class Place:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Recommended: pip install sacremoses")
             tokenizer = self.cache_first(load)
-        if tokenizer is False:  # transformers' result for an unreadable vocabulary
+        # transformers' result for an unreadable vocabulary
+        if tokenizer is False:
             raise AnhelpersError(f"{self}: its tokenizer cannot be read.")
         return tokenizer
 
@@ -203,7 +206,8 @@ def plain_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     spelled like a special token becomes the unknown token.
     """
     two_sided = hasattr(tokenizer, "spm_target")
-    if two_sided:  # Marian reads ">>this<<" at the start of a text as a language code
+    # Marian reads ">>this<<" at the start of a text as a language code
+    if two_sided:
         texts = [" " + text if text.startswith(">>") else text for text in texts]
     ids = encode(tokenizer, texts, "text_target" if two_sided else "text", add_special_tokens=False)
     if (unknown := tokenizer.unk_token_id) is None:
@@ -225,7 +229,8 @@ def encode(
     if not len(texts):
         return []
     before = tokenizer.split_special_tokens
-    tokenizer.split_special_tokens = True  # slow tokenizers ignore the argument of the call
+    # slow tokenizers ignore the argument of the call
+    tokenizer.split_special_tokens = True
     try:
         how = {"split_special_tokens": True, "add_special_tokens": add_special_tokens}
         how |= dict.fromkeys(("truncation", "return_attention_mask", "verbose"), False)

@@ -153,7 +153,8 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(_shown, value))
     name, equals, text = one_line(str(value)).rpartition("=")
-    with suppress(OSError, ValueError, RuntimeError):  # too long, NUL, unknown user
+    # too long, NUL, unknown user
+    with suppress(OSError, ValueError, RuntimeError):
         if text and ((path := Path(text).expanduser()).is_absolute() or path.exists()):
             text = path.resolve().name
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", name + equals + text).replace("|", "%7C")

@@ -159,4 +159,5 @@ def share_interval(hits: float, n: int) -> tuple[float, float]:
     middle = share + z2 / (2 * n)
     half = Z95 * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
-    return min(max(0.0, low), share), max(min(1.0, high), share)  # rounding aside
+    # rounding aside
+    return min(max(0.0, low), share), max(min(1.0, high), share)

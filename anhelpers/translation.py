@@ -20,8 +20,10 @@ from .metrics import signature_of
 from .scoring.cache import cached, groups
 
 _CODE = re.compile(r"[a-z]{2,3}_[A-Za-z]{2,4}")  # de_DE, en_XX, deu_Latn
-LOGITS_PER_BATCH = {"cpu": 2**24, "cuda": 2**29}  # 64 MiB and 2 GiB of float32
-ROWS = {"cpu": 64, "cuda": 1024}  # of log-softmax at a time: on a CPU they stay in its cache
+# 64 MiB and 2 GiB of float32
+LOGITS_PER_BATCH = {"cpu": 2**24, "cuda": 2**29}
+# of log-softmax at a time: on a CPU they stay in its cache
+ROWS = {"cpu": 64, "cuda": 1024}
 
 Pair = tuple[Sequence[int], Sequence[int]]
 
@@ -180,7 +182,8 @@ def translation_model(
 
 def known_languages(tokenizer: Any) -> list[str]:
     """The language codes for which a tokenizer has a token; none for a model of one pair."""
-    if hasattr(tokenizer, "supported_language_codes"):  # Marian's separate vocabularies hide them
+    # Marian's separate vocabularies hide them
+    if hasattr(tokenizer, "supported_language_codes"):
         return sorted(t for t in tokenizer.encoder if t.startswith(">>") and t.endswith("<<"))
     if hasattr(tokenizer, "lang_code_to_token"):  # M2M100
         return sorted(tokenizer.lang_code_to_token)
@@ -339,7 +342,8 @@ def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarra
     for call in models.batches([*map(len, sources)], budget):
         hidden, mask = _encode(mt, [sources[k] for k in call])
         owned = [(row, i) for row, k in enumerate(call) for i in of_source[sources[k]]]
-        most = max(1, budget // hidden.shape[1])  # targets beside sources of this length
+        # targets beside sources of this length
+        most = max(1, budget // hidden.shape[1])
         for batch in models.batches([before + len(ids[i][1]) for _, i in owned], rows, most):
             owner, part = (list(side) for side in zip(*(owned[k] for k in batch), strict=True))
             targets = [ids[i][1] for i in part]

@@ -19,10 +19,13 @@ Texts = tuple[np.ndarray, np.ndarray]
 Counter = Callable[[list[str], list[list[str | None]], np.ndarray], np.ndarray]
 
 _CHAR_ORDER = 6  # Popović 2015
-_BETA = 2  # recall counts twice as much: Popović 2016, http://aclweb.org/anthology/W16-2341
+# recall counts twice as much: Popović 2016, http://aclweb.org/anthology/W16-2341
+_BETA = 2
 _WHITESPACE = np.array([c for c in range(0x3001) if chr(c).isspace()], dtype=np.uint32)
-_SPACE = np.array([chr(c).isspace() for c in range(0x3002)])  # the last stands for all beyond
-_MARK = np.array([chr(c) in string.punctuation for c in range(129)])  # likewise
+# the last stands for all beyond
+_SPACE = np.array([chr(c).isspace() for c in range(0x3002)])
+# likewise beyond ASCII
+_MARK = np.array([chr(c) in string.punctuation for c in range(129)])
 
 _LANES = 64  # candidates that are counted side by side
 _LANE_BITS = np.uint64(6)
@@ -158,7 +161,8 @@ def _number_words(codes, starts, cuts, space):
     bits = np.uint64(4)
     while (1 << bits) < codes.size + starts.size:
         bits += np.uint64(1)
-    slots = np.full(1 << bits, -1, np.int64)  # at most half of them are used
+    # at most half of them are used
+    slots = np.full(1 << bits, -1, np.int64)
     first, size = np.empty(codes.size, np.int64), np.empty(codes.size, np.int64)
     words, offsets = np.empty(codes.size, np.uint32), np.zeros(starts.size, np.int64)
     n, known, last, one = 0, 0, np.uint32(space.size - 1), np.uint64(1)

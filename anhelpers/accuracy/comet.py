@@ -29,13 +29,15 @@ from .surface import _check_number, streams
 _NEEDS = {"src": "srcs", "ref": "refs"}
 _DTYPES = ("float32", "float16")  # comet's estimator takes no bfloat16
 _FIELDS = ("src", "hyp", "ref")
-_READS = {  # class in hparams.yaml -> what it reads; None: its input_segments
+# class in hparams.yaml -> what it reads; None: its input_segments
+_READS = {
     "regression_metric": _FIELDS,
     "referenceless_regression_metric": _FIELDS[:2],
     "unified_metric": None,
     "xcomet_metric": _FIELDS,
 }
-_MINILM = "xlm-roberta-base"  # comet's tokenizer of every encoder of the kind MiniLM
+# comet's tokenizer of every encoder of the kind MiniLM
+_MINILM = "xlm-roberta-base"
 _ROWS = 4096  # of the estimator at a time
 
 
@@ -151,7 +153,8 @@ def _checkpoint(name: str | Path) -> tuple[str, str, Path, Path]:
         def fetch(options: dict) -> tuple[Path, Path]:
             get = partial(library.hf_hub_download, place.address)
             settings = Path(get("hparams.yaml", **options))
-            both = options | {"revision": settings.parent.name}  # of one commit
+            # of one commit
+            both = options | {"revision": settings.parent.name}
             return Path(get("checkpoints/model.ckpt", **both)), settings
 
         weights, settings = place.cache_first(fetch)
@@ -187,7 +190,8 @@ def _model(path: Path, kind: str, settings: dict[str, Any], encoder: models.Plac
     ):
         warnings.simplefilter("always")
         after.callback(logging.disable, logging.root.manager.disable)
-        logging.disable(logging.WARNING)  # Lightning's notes on upgrading a checkpoint
+        # Lightning's notes on upgrading a checkpoint
+        logging.disable(logging.WARNING)
         model = comet.models.str2model[kind].load_from_checkpoint(
             checkpoint_path=path,
             load_pretrained_weights=False,

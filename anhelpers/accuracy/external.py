@@ -192,7 +192,8 @@ def _own_direction(values: np.ndarray, family: Family, called: str, path: Path) 
 
 def _rating_files(place: str) -> list[Path]:
     """Return the files of a data set of ratings, a folder, or paths with commas."""
-    of_texts = f"esa/{place.partition('/')[0]}"  # wmt24/en-cs: the ratings of these texts
+    # wmt24/en-cs: the ratings of these texts
+    of_texts = f"esa/{place.partition('/')[0]}"
     for name in (place, of_texts if place in SETS else ""):
         if name.startswith("esa/") and name in SETS:
             return [find_file(name)]

@@ -14,9 +14,11 @@ from ..metrics import Asked, Metric, signature_of
 from ..models import batches, padded
 from .comet import _learned_metric, _short_name, _token_budget
 
-_SCORE_ID = 250089  # the token <extra_id_10> of mT5, whose logit is the score
+# the token <extra_id_10> of mT5, whose logit is the score
+_SCORE_ID = 250089
 _MOST = 25.0
-_TOKENIZER = "google/mt5-xl"  # Google's MetricX repositories have none; all sizes of mT5 share one
+# Google's MetricX repositories have none; all sizes of mT5 share one
+_TOKENIZER = "google/mt5-xl"
 _DTYPES = ("float32", "bfloat16")  # mT5 overflows in float16
 
 # variant -> (template of the input, longest input in tokens); it reads the texts in the template's order
@@ -201,7 +203,8 @@ def _metricx_scores(
     # "</s>" in a text is the end of the sequence, as in Google's code
     ids = metricx.tokenizer(texts, verbose=False)["input_ids"]
     out[:, 1] = [len(one) > longest for one in ids]
-    ids = [one[: min(len(one), longest) - 1] for one in ids]  # without the end of the sequence
+    # without the end of the sequence
+    ids = [one[: min(len(one), longest) - 1] for one in ids]
     with need("torch", "MetricX").inference_mode():
         for batch in batches([*map(len, ids)], budget):
             out[batch, 0] = _forward(metricx, [ids[i] for i in batch])

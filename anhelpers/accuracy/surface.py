@@ -24,7 +24,8 @@ from . import bleu, chrf
 # Names -> labels.
 METRICS = {"chrf": "chrF", "chrf++": "chrF++", "bleu": "BLEU", "ter": "TER"}
 
-_BATCH_CHARACTERS = 2**18  # an array of code points of 1 MiB stays in a core's second-level cache
+# an array of code points of 1 MiB stays in a core's second-level cache
+_BATCH_CHARACTERS = 2**18
 # A reference text, or None if it is missing; an empty text is a reference without words, as in sacreBLEU.
 Reference = str | None
 
@@ -60,7 +61,8 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     of_segments, of_corpus = (sacrebleu_metric(name, trg_lang, segments=s) for s in (True, False))
     segment_scores, corpus_scores, counter = _functions(name, trg_lang)
     signature, corpus_signature = (_signature(sacre, n_refs) for sacre in (of_segments, of_corpus))
-    threads = 1 if name == "ter" else cores()  # TER is Python, which threads do not make faster
+    # TER is Python, which threads do not make faster
+    threads = 1 if name == "ter" else cores()
 
     def count(hyps: Sequence[str], refs: Any, segment: ArrayLike | None = None) -> np.ndarray:
         batches = _batches(hyps, streams(refs, label, n_refs), segment)
@@ -92,7 +94,8 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
         corpus_signature=None if corpus_signature == signature else corpus_signature,
         count=count,
         score_count=corpus_scores,
-        bounds=(0.0, np.inf if name == "ter" else 100.0),  # more edits than words are possible
+        # more edits than words are possible
+        bounds=(0.0, np.inf if name == "ter" else 100.0),
     )
 
 
@@ -236,7 +239,8 @@ def _batches(
     checks.same_length(hyps=hyps, segment=ids)
     order = np.argsort(ids, kind="stable")
     lengths = np.fromiter(map(len, hyps), np.int64, len(hyps))
-    filled = np.cumsum(lengths[order] + 1)  # + 1, so that blank texts fill a batch too
+    # + 1, so that blank texts fill a batch too
+    filled = np.cumsum(lengths[order] + 1)
     begin = 0
     while begin < len(order) or begin == len(order) == 0:
         goal = (filled[begin - 1] if begin else 0) + characters

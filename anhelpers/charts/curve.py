@@ -329,7 +329,8 @@ def plot_callouts(
         third = own[1:-1][len(own[1:-1]) // 2 :][:1]
         at = [(0.0, own[0][1]), *third, (math.inf, own[-1][1])]
         rows.append([(beta, f"{k}  {texts[taken]}") for k, (beta, taken) in enumerate(at, 1)])
-    em = 0.52 if spaced(studies[0].test.trg_lang) else 1  # the width of a character
+    # the width of a character
+    em = 0.52 if spaced(studies[0].test.trg_lang) else 1
     wide = max(20, int(size[0] / (em * FONT)))
     lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
     high, panels = max(map(len, lines)), []
@@ -337,7 +338,8 @@ def plot_callouts(
         accuracy, naturalness = (metric.oriented_title for metric in study.metrics)
         plane = _Frame(axis_ranges([study.curve]), size, (naturalness, accuracy))
         (line, ends), paths, marks = _curve_layers(study.curve, plane, betas=[b for b, _ in row])
-        line.name = alt.Undefined  # views of one name would share their data
+        # views of one name would share their data
+        line.name = alt.Undefined
         texts = [f"{k}  ({beta_label(float(f'{beta:.2g}'))})" for k, (beta, _) in enumerate(row, 1)]
         leaders, labels, _ = _label_layers(marks.assign(label=texts), plane, paths)
         above = alt.layer(line, *leaders, ends, *labels).properties(width=size[0], height=size[1])

@@ -28,8 +28,10 @@ Size = tuple[int, int]
 ACCURACY_TITLE = "Accuracy (higher is better)"
 NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
 COLUMN_INCHES = 3.3  # width of a column in ACL's style
-COLUMN = (400, 320)  # size of a plane whose smallest text has 7 pt at that width
-FONT = 16  # px of the smallest text; titles have 18, legible from the last row of a seminar room
+# size of a plane whose smallest text has 7 pt at that width
+COLUMN = (400, 320)
+# px of the smallest text; titles have 18, legible from the last row of a seminar room
+FONT = 16
 CATEGORIES = {  # shape and fill (Okabe and Ito 2008)
     "LLM": ("circle", "#009E73"),
     "MT": ("square", "#CC79A7"),
@@ -308,7 +310,8 @@ def _headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> d
     if notes:
         small["subtitle"] = [line for note in notes for line in wrap.wrap(note)]
     look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
-    text = lines if len(lines) > 1 else "".join(lines) or "\u00a0"  # notes need a title above them
+    # notes need a title above them
+    text = lines if len(lines) > 1 else "".join(lines) or "\u00a0"
     return {"title": alt.TitleParams(text, **look, **small)}
 
 
@@ -485,5 +488,6 @@ def _system_marks(
     looks = _told_apart("category", names, above, shape=shape, fill=fill)
     aside = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
     depth = np.where(systems["category"] == "human", 2, ~aside)
-    systems = systems.iloc[np.lexsort((depth, mine))]  # uncounted systems are below, people above
+    # uncounted systems are below, people above
+    systems = systems.iloc[np.lexsort((depth, mine))]
     return _dots(systems, name).encode(**channels, **looks, **heavy, tooltip=tooltip)

@@ -30,7 +30,8 @@ from .frame import (
 )
 from .labels import Rule, _drawn_labels, _name_lines, _rule_layers
 
-_PATHS = ["#0072B2", "#A04B78", "#009E73", "#000000"]  # after Okabe and Ito 2008, 3:1 on white
+# after Okabe and Ito 2008, 3:1 on white
+_PATHS = ["#0072B2", "#A04B78", "#009E73", "#000000"]
 _PATH_DASHES = [[1, 0], [9, 4], [3, 4], [10, 3, 3, 3]]
 _OUTCOME, _NAME, _BAR, _NUMBERS = 62, 18, 16, 96  # px of plot_bars
 _LONGEST = 290  # px of the longest bar

@@ -76,7 +76,8 @@ def picture(chart: Any, svg: str | None = None) -> str:
 def interactive(chart: Any) -> str:
     """HTML of a chart with tooltips, sliders and all code (0.9 MB); a picture without scripts."""
     spec = _spec_of(chart) | {"usermeta": {"made_by": made_by()}}
-    code = json.dumps(spec).replace("<", "\\u003c")  # no text can end the script
+    # no text can end the script
+    code = json.dumps(spec).replace("<", "\\u003c")
     key = f"vega-{sha256(code.encode()).hexdigest()[:12]}"
     words, role = html.escape(_alt_text(spec)), "group" if _bound(spec) else "img"
     return (

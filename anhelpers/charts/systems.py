@@ -38,7 +38,8 @@ from .frame import (
 from .labels import _HALO, _label_layers, _rule_layers
 
 _AROUND = 64  # points of an ellipse
-_CROWD = 9  # systems; washes of more ellipses would add up and hide their outlines
+# systems; washes of more ellipses would add up and hide their outlines
+_CROWD = 9
 _ELLIPSE = ["naturalness_se", "accuracy_se", "correlation"]
 _GAPS = ("accuracy_gap", "naturalness_gap")
 _GAP_SIZE = (270, 22)  # width of a panel, height of a row
@@ -208,7 +209,8 @@ def plot_panels(
         if above and not k and panel.mono is not None:
             layers += _ruler(panel.mono, plane)
         for layer in layers:
-            layer.name = alt.Undefined  # views of one name would share their data
+            # views of one name would share their data
+            layer.name = alt.Undefined
         parts.append(alt.layer(*layers).properties(width=size[0], height=size[1]))
         words.append(f"{panel.title}: {_alt_words('', [*said, *own])}")
         notes.append(own)

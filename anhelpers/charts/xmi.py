@@ -44,14 +44,17 @@ _PARTS = {
 }
 _ORDERS = ("xmi", "h_lm", "h_mt", "bleu", "name", "given")
 _ENDS = ["xmi_low", "xmi_high", "h_lm_low", "h_lm_high"]
-_BETWEEN, _LINE, _HEAD = 4, 50, 34  # px between words, of a line of words, of the name of a text
-_BELOW, _ABOVE = "#E69F00", "#56B4E9"  # Okabe and Ito 2008; black on either has a contrast of 9:1
+# px between words, of a line of words, of the name of a text
+_BETWEEN, _LINE, _HEAD = 4, 50, 34
+# Okabe and Ito 2008; black on either has a contrast of 9:1
+_BELOW, _ABOVE = "#E69F00", "#56B4E9"
 _LINE_END = 760.0  # px
 _ALL = "all directions"
 _UNIT = "Bits per sentence"
 _WIDE = 560  # px
 _SPLIT = ["h_lm", "h_mt", "xmi"]
-_ROUNDING = (0.02, 0.01)  # bits, and share of H_LM, by which rounded numbers may miss their sum
+# bits, and share of H_LM, by which rounded numbers may miss their sum
+_ROUNDING = (0.02, 0.01)
 _TITLES = (
     "XMI (bits per sentence; higher: the source saves more)",
     "BLEU (points, higher is better)",

@@ -54,7 +54,8 @@ def class_plane(
     groups = table.groupby("system", sort=False)
     kinds = {name: (categories or {}).get(name, "unknown") for name in groups.groups}
     plane = pd.DataFrame({"category": kinds})
-    most = SCALE[-1] - SCALE[0]  # no rating is farther than that from a rater's own mean
+    # no rating is farther than that from a rater's own mean
+    most = SCALE[-1] - SCALE[0]
     for name in ("accuracy", "naturalness", "adjusted_accuracy", "adjusted_naturalness"):
         columns = {system: k for k, (axis, system) in enumerate(wide.columns) if axis == name}
         means = {system: wide.iloc[:, k].mean() for system, k in columns.items()}

@@ -44,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:  # the console script, not a test
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
-        sys.stdout.reconfigure(encoding="utf-8")  # a table is UTF-8 in any locale
+        # a table is UTF-8 in any locale
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         named = {k: v for k, v in vars(args).items() if k not in _PLACES}
         with making({"command": args.command} | named), _cluster(), warnings.catch_warnings():
@@ -86,7 +87,8 @@ def _report(command: str, error: Exception) -> int:
     from ..errors import AnhelpersError, one_line
     from ..progress import say
 
-    if isinstance(error, BrokenPipeError):  # the reader of stdout has exited
+    # the reader of stdout has exited
+    if isinstance(error, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     said, status = str(error), 2

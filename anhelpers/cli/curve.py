@@ -38,7 +38,8 @@ def run(args: argparse.Namespace) -> None:
 
     test, cands = _read(args.candidates, shared._Texts.of(args), args.k)
     accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    scorable(test, accuracy)  # missing references before a missing language
+    # missing references before a missing language
+    scorable(test, accuracy)
     name = args.naturalness or lookup.default_naturalness(test.trg_lang, args.lm)
     model = shared._language_model(args.lm, [name])
     naturalness = lookup.naturalness_metric(name, test.trg_lang, model)

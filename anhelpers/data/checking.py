@@ -10,12 +10,15 @@ from .schema import TestSet
 _LAGS = (-3, -2, -1, 1, 2, 3)
 _CHARS = 150  # of each text, from its start, that are compared
 _SHORTEST = 10  # distinct trigrams; shorter texts fit too many others
-_RUN, _GAIN = 5, 0.03  # the longest such run of 68 systems of WMT23 and WMT24 has 2 segments
+# the longest such run of 68 systems of WMT23 and WMT24 has 2 segments
+_RUN, _GAIN = 5, 0.03
 _CLOSE = 0.4  # similarity from which a line is taken to be in place
-_CHANCE = 1.15  # own similarity over that of neighbours: 2.06 or more for these systems
+# own similarity over that of neighbours: 2.06 or more for these systems
+_CHANCE = 1.15
 # languages that short texts do not separate
 _ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
-_FEWEST = 3  # samples of 200 letters, from which texts may contradict the language pair
+# samples of 200 letters, from which texts may contradict the language pair
+_FEWEST = 3
 
 
 def check(test: TestSet) -> list[str]:
@@ -64,9 +67,8 @@ def _misfit(hyps: Sequence[str], ref: Sequence[frozenset[str]]) -> str:
     if low.sum() < _RUN:
         return ""
     gains = dice[1:] - dice[0] - _GAIN
-    length, start, lag = max(
-        (*_best_run(gain), lag) for gain, lag in zip(gains, _LAGS, strict=True)
-    )
+    each = zip(gains, _LAGS, strict=True)
+    length, start, lag = max((*_best_run(gain), lag) for gain, lag in each)
     known = int((~np.isnan(dice[0])).sum())
     chance = np.nanmean(dice[0][low]) <= _CHANCE * np.nanmean(dice[1:][:, low])
     if low.sum() > 0.9 * known and chance and length < 0.1 * known:

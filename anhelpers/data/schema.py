@@ -23,8 +23,10 @@ from .languages import _split_pair
 CATEGORIES = ("LLM", "MT", "online", "human", "control", "unknown")
 # The line of mt-metrics-eval for a missing text.
 NO_TRANSLATION = "[No translation supplied]"
-_MISSING = frozenset([NO_TRANSLATION, "NO TRANSLATION AVAILABLE"])  # the second: wmt-format-tools
-_SEPARATOR = " | "  # between the tags of one text that several systems gave
+# the second: wmt-format-tools
+_MISSING = frozenset([NO_TRANSLATION, "NO TRANSLATION AVAILABLE"])
+# between the tags of one text that several systems gave
+_SEPARATOR = " | "
 
 
 def _texts(name: str, values: Iterable[str | None], n: int) -> tuple[str, ...]:
@@ -327,7 +329,8 @@ class CandidateSet:
         """
         digest = sha256(b"[")
         for i, own in enumerate(self.by_source()):
-            counted = [[text, 1] for text in sorted(set(own))]  # the count keeps the ids of 1.x
+            # the count keeps the ids of 1.x
+            counted = [[text, 1] for text in sorted(set(own))]
             digest.update(f"{', ' if i else ''}{json.dumps(counted)}".encode())
         digest.update(b"]")
         return f"candidates:{digest.hexdigest()[:12]}"
@@ -377,9 +380,8 @@ class CandidateSet:
             return self
         rows = np.repeat(np.arange(len(self)), self.multiplicity)
         texts, tags = _pick(self.texts, rows), _pick(self.tags, rows)
-        return CandidateSet(
-            self.segment[rows], texts, tags, notes=self.notes, logprob=self.logprob[rows]
-        )
+        more: dict[str, Any] = {"notes": self.notes, "logprob": self.logprob[rows]}
+        return CandidateSet(self.segment[rows], texts, tags, **more)
 
     def without(self, systems: Iterable[str]) -> CandidateSet:
         """Return the candidates except those that only these systems gave, by their tags."""

@@ -20,7 +20,8 @@ from .io import _parse_json, read_lines
 
 # Unit -> nats in one of it.
 NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
-_NAME = re.compile(r"(?:token_)?logprobs?(?:_(nats|bits|log10))?")  # of a JSON key, or a header
+# of a JSON key, or a header
+_NAME = re.compile(r"(?:token_)?logprobs?(?:_(nats|bits|log10))?")
 _FAIRSEQ = re.compile(r"([THP])-(\d{1,9})\t(.*)", re.DOTALL | re.ASCII)
 _KEYS = {
     "ids": ("id", "segment_id", "sentence_id"),
@@ -198,13 +199,8 @@ def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _Tok
         records.append(row)
     labels: dict[str, Any] = {name: _label(records, keys) for name, keys in _KEYS.items()}
     labels["ids"] = _distinct(labels["ids"], labels["docs"], path)
-    return _TokenScores(
-        np.array(sums),
-        tuple(tokens),
-        **labels,
-        unit=_one_unit(declared, unit, path),
-        layout="jsonl",
-    )
+    labels |= {"unit": _one_unit(declared, unit, path), "layout": "jsonl"}
+    return _TokenScores(np.array(sums), tuple(tokens), **labels)
 
 
 def _label(records: Sequence[dict[str, Any]], keys: Sequence[str]) -> tuple[str, ...] | None:

@@ -67,7 +67,8 @@ def load_world(name: str | PathLike) -> _World:
     joint = np.zeros((len(sources), len(texts)))
     joint[pairs.source.map(sources.index), pairs.reference.map(texts.index)] = pairs["count"]
     delta = np.full((len(sources), len(texts), len(texts)), np.nan)
-    for source, reference, candidate, value in rows[::-1].itertuples(index=False):  # first row wins
+    # first row wins
+    for source, reference, candidate, value in rows[::-1].itertuples(index=False):
         at = zip((sources, texts, texts), (source, reference, candidate), strict=True)
         delta[tuple(slice(None) if t == "*" else known.index(t) for known, t in at)] = value
     delta[:, np.arange(len(texts)), np.arange(len(texts))] = 0

@@ -150,7 +150,8 @@ def sample_critic_distance(
     noise = of_x @ fx.T - of_y @ fy.T
     fewest = min(n, m, k) if sampled else min(n, m)
     found = along_a_line(norm, gaps, noise, n=fewest, se=se, draw=draw)[0]
-    if math.isinf(power):  # the largest of several equal gaps is too large: the triangle's bound
+    # the largest of several equal gaps is too large: the triangle's bound
+    if math.isinf(power):
         low = float(norm(gaps) - np.quantile(norm(noise), 1 - TAIL, method="higher"))
         found = found._replace(low=max(0.0, low))
     return Estimate(f"D_{power:g}", value, **facts, **found._asdict())

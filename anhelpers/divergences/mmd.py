@@ -207,7 +207,8 @@ def _rbf32(x: np.ndarray, y: np.ndarray, block: int, pool: ThreadPoolExecutor) -
     return make
 
 
-@compiled(error_model="numpy", fastmath={"reassoc", "nsz", "contract"})  # adds in vectors
+# adds in vectors
+@compiled(error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
 def _powers_of_two(
     out: Any, half_x: Any, half_y: Any, row_sums: Any, col_sums: Any, first: int, diagonal: bool
 ) -> None:
@@ -223,7 +224,8 @@ def _powers_of_two(
         right, half_right, cols = row[start:], half_y[start:], col_sums[start:]
         for j in range(right.shape[0]):
             t = right[j] - (half + half_right[j])
-            t = t if t > _LEAST else _LEAST  # 2^-126 instead of numbers that are too small
+            # 2^-126 instead of numbers that are too small
+            t = t if t > _LEAST else _LEAST
             n = np.int32(t - _HALF)
             f = t - np.float32(n)
             p = (
@@ -238,8 +240,10 @@ def _powers_of_two(
 
 
 BLOCK = 1024  # a tile of float32 is 4 MiB and stays in the cache
-_EXACT_BELOW = 2048  # up to so many points the permutation test is float64, so that ties stay ties
-_FEATURES = 4096  # columns of sparse rows that are summed for all permutations at once
+# up to so many points the permutation test is float64, so that ties stay ties
+_EXACT_BELOW = 2048
+# columns of sparse rows that are summed for all permutations at once
+_FEATURES = 4096
 
 
 @dataclass(frozen=True)
@@ -340,7 +344,8 @@ def permutation_test(
         _linear_forms(x, y, labels) if is_linear else _tiled_forms(kernel, x, y, labels, block)
     )
     value, size = _from_forms(np.concatenate([sums.xx + sums.xy, sums.yy + sums.yx]), forms, labels)
-    tie = (1e-9 if x.dtype == np.float32 else 1e-12) * size  # rounding of equal values
+    # rounding of equal values
+    tie = (1e-9 if x.dtype == np.float32 else 1e-12) * size
     p = (1 + int((value[1:] >= value[0] - tie).sum())) / (1 + n_permutations)
     return _PermutationTest(replace(_estimate(sums, kernel, x), p=p), p, value[1:])
 

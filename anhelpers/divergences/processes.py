@@ -16,14 +16,19 @@ from ..estimate import Estimate
 from .critics import power_mean, power_mean_se
 from .samples import _pair_noise, _PairSums, _spread_rows
 
-_SADDLE = 30.0  # above this p or |μ|/σ the power's kink at 0 has no weight, and sums over a grid are exact
-_CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit
+# above this p or |μ|/σ the power's kink at 0 has no weight, and sums over a grid are exact
+_SADDLE = 30.0
+# above this |μ|/σ (times 1 + √p) the randomness changes no digit
+_CERTAIN = 1e9
 # beyond: Φ is 0 or 1 in float64; within: as good as 0, for the slope is below 0.4
 _FAR, _NEAR = 40.0, 1e-300
-_CELLS = 1 << 16  # pairs at a time, so that intermediate results stay in the processor's cache
+# pairs at a time, so that intermediate results stay in the processor's cache
+_CELLS = 1 << 16
 _LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
-_DIAGONAL = 64  # texts at a time if only k(x, x) is needed of a kernel that returns whole matrices
-_BLOCK = 1024  # texts on a side of a block of pairs: 8 MiB a matrix of float64
+# texts at a time if only k(x, x) is needed of a kernel that returns whole matrices
+_DIAGONAL = 64
+# texts on a side of a block of pairs: 8 MiB a matrix of float64
+_BLOCK = 1024
 
 
 def folded_norm(mu: float, sigma: float, power: float = 1) -> float:

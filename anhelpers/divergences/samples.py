@@ -16,8 +16,10 @@ from ..estimate import Estimate
 from . import pmf
 
 TAIL = (1 - LEVEL) / 2
-_STEPS, _SHORT = 5, 0.02  # chords, and the share by which they are cut to stay below
-_FARTHEST = 64.0  # in observed differences: the true one may be much larger than the shrunken one
+# chords, and the share by which they are cut to stay below
+_STEPS, _SHORT = 5, 0.02
+# in observed differences: the true one may be much larger than the shrunken one
+_FARTHEST = 64.0
 
 
 class _Chance(NamedTuple):
@@ -83,7 +85,8 @@ def _crossing(value: float, sizes: Callable[[float], np.ndarray]) -> float:
         if high > _FARTHEST:
             return 0.0
     short = _SHORT
-    for _ in range(_STEPS):  # by chords, because the quantile grows nearly in a line
+    # by chords, because the quantile grows nearly in a line
+    for _ in range(_STEPS):
         part = (1 - short) * (value - below) / (above - below) if below < above < np.inf else 0.5
         at = low + part * (high - low)
         if (reached := upper(at)) < value:
@@ -155,7 +158,8 @@ def _resampled(
     return moved * np.sqrt(m / (m - 1)), float(effective(sizes))
 
 
-_NOISE_OF = 200  # texts of either side from which the noise of pairs is estimated
+# texts of either side from which the noise of pairs is estimated
+_NOISE_OF = 200
 
 
 @dataclass(frozen=True)
@@ -309,7 +313,8 @@ def plug_in(
     facts["signature"] = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
     if value == math.inf:
         return Estimate(divergence, value, bias=_INFINITE, **facts)
-    seed = int(rng.integers(2**63))  # the same randomness whatever the two distributions
+    # the same randomness whatever the two distributions
+    seed = int(rng.integers(2**63))
 
     def drawn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
         again = np.random.default_rng(seed)

@@ -18,10 +18,12 @@ from .problem import Problem, Solution
 
 # (tolerance, step towards the cones' boundary) for Clarabel; its defaults are the second.
 _TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
-_NEAR = 2e-5  # D below which `_near` is tried too: there the two agree to 1e-6 of the range of A
+# D below which `_near` is tried too: there the two agree to 1e-6 of the range of A
+_NEAR = 2e-5
 # D below which only `_near` is used: the tolerance of the cone program is as large as D
 _CLOSE = 1e-8
-_NEVER = 1e8  # cost from which targets with R = 0 are excluded: their share would be below 1e-8
+# cost from which targets with R = 0 are excluded: their share would be below 1e-8
+_NEVER = 1e8
 _UNHEARD = 1e-28  # the D of rounding of the probabilities alone
 
 
@@ -39,7 +41,8 @@ def _cone_solver(
     cells = cells & ((problem.cost < _NEVER) | (r > 0))
     mass, ball, rows = _mass(cp, problem, divergence, cells)
     same = problem.p_x[:, None] * r
-    scale = cp.Parameter(nonneg=True)  # so that a small D is as exact as a large one
+    # so that a small D is as exact as a large one
+    scale = cp.Parameter(nonneg=True)
     within = scale * ball.expression <= 1
     program = cp.Problem(cp.Minimize(problem.cost[cells] @ mass), [within, *rows])
 
@@ -94,7 +97,8 @@ def _near(
     length = cp.Variable(len(step))
     moved = cp.multiply(step / size, length)
     within = cp.sum_squares(root @ (said @ moved)) + new @ length <= 1
-    rows = [spoken @ moved == 0, length >= -np.minimum(there / step, 1e6)]  # no step is that long
+    # no step is that long
+    rows = [spoken @ moved == 0, length >= -np.minimum(there / step, 1e6)]
     program = cp.Problem(cp.Minimize(problem.cost[cells] @ moved), [within, *rows])
     _run(program)
     if new.any() and program.value > -1e-6:
@@ -103,7 +107,8 @@ def _near(
     if limit < _UNHEARD:
         return start, beta, limit
     share = 1.0
-    for _ in range(4):  # D is not quite that sum: find the step with the wanted D
+    # D is not quite that sum: find the step with the wanted D
+    for _ in range(4):
         moved = np.where(new > 0, share, 1.0) * share * step * length.value
         found = _cleaned(there + moved, cells, problem)
         d = _distance(problem, divergence, found, limit)
@@ -231,6 +236,7 @@ def _cleaned(mass: np.ndarray, cells: np.ndarray, problem: Problem) -> np.ndarra
     """(X, Y) mass of the n allowed cells without rounding: no negative entry, rows that sum to P(x)."""
     found = np.zeros(cells.shape)
     found[cells] = np.maximum(mass, 0)
-    silent = found.sum(1) == 0  # a source rarer than the solver's tolerance
+    # a source rarer than the solver's tolerance
+    silent = found.sum(1) == 0
     found[silent] = _best_targets(np.where(cells, problem.cost, np.inf))[silent]
     return found / found.sum(1, keepdims=True) * problem.p_x[:, None]

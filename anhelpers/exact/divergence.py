@@ -247,7 +247,8 @@ def _curved(half: float, price: float, r: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _kl_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> _Ball:
-    unsaid = r.sum() - r[there].sum()  # each term is q log(q / r) - q + r, which is not negative
+    # each term is q log(q / r) - q + r, which is not negative
+    unsaid = r.sum() - r[there].sum()
     return _Ball(cp.sum(cp.kl_div(q[there], r[there])) + unsaid, [])
 
 
@@ -258,7 +259,8 @@ def _chi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> _Ball:
 
 
 def _js_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> _Ball:
-    q, r, unsaid = q[there], r[there], (r.sum() - r[there].sum()) * np.log(2)  # r log(r / (r / 2))
+    # r log(r / (r / 2))
+    q, r, unsaid = q[there], r[there], (r.sum() - r[there].sum()) * np.log(2)
     middle = (q + r) / 2
     return _Ball((cp.sum(cp.kl_div(q, middle)) + cp.sum(cp.kl_div(r, middle)) + unsaid) / 2, [])
 

@@ -145,7 +145,8 @@ class _Transport:
         arrives, spoken = _sums(x, y)
         self.equal = sparse.vstack([spoken, arrives], format="csc")
         self.equal_to = np.concatenate([problem.p_x, problem.reference])
-        self.columns = np.arange(x * y)  # those of the last solution and its near ties
+        # those of the last solution and its near ties
+        self.columns = np.arange(x * y)
 
     def lagrangian(self, beta: float) -> _Vertex:
         return self._step(self.problem.cost, beta)
@@ -196,7 +197,8 @@ def _sums(x: int, y: int) -> tuple[sparse.sparray, sparse.sparray]:
 def _best_targets(excess: np.ndarray) -> np.ndarray:
     """(X, Y) bool: the best targets of each source, of `Problem.excess`, ties up to rounding included."""
     least = excess.min(1, keepdims=True)
-    return excess <= least * (1 + SUMMED)  # relative, for costs in any unit
+    # relative, for costs in any unit
+    return excess <= least * (1 + SUMMED)
 
 
 def _solved(result: OptimizeResult) -> OptimizeResult:

@@ -13,7 +13,8 @@ from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve, vertex_at
 from .divergence import Divergence, _held_range
 
-SLACK = 1e-9  # of a difference that is a solver's, relative to the size of the numbers
+# of a difference that is a solver's, relative to the size of the numbers
+SLACK = 1e-9
 SUMMED = 1e-12  # relative rounding of a sum over thousands of references
 EPS = np.finfo(np.float64).eps
 

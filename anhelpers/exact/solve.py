@@ -16,7 +16,8 @@ from .divergence import Divergence, _divergence_of
 from .linear import _best_targets, _solve_point, _solve_vertices
 from .problem import SLACK, ExactCurve, Problem, Solution, _asked, _joint_of
 
-_FORBIDDEN = 1e12  # cap of excess costs in `Problem.unit`: R has at most 1e-12 of costlier targets
+# cap of excess costs in `Problem.unit`: R has at most 1e-12 of costlier targets
+_FORBIDDEN = 1e12
 
 
 def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "tv") -> Solution:
@@ -138,7 +139,8 @@ def conditional_entropy(joint: ArrayLike) -> float:
     0.3466
     """
     joint = _joint_of(joint)
-    return -float(rel_entr(joint, joint.sum(1, keepdims=True)).sum()) + 0.0  # no term is above 0
+    # no term is above 0
+    return -float(rel_entr(joint, joint.sum(1, keepdims=True)).sum()) + 0.0
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ WINDOW = 100
 THRESHOLD = 0.72
 Tokens = Sequence[Hashable] | np.ndarray
 _CJK = "\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_JOINERS = "\u200c\u200d"  # within words of Persian and of the scripts of India
+# within words of Persian and of the scripts of India
+_JOINERS = "\u200c\u200d"
 
 
 def words(text: str) -> list[str]:

@@ -23,7 +23,8 @@ from . import packed
 DEFAULT = "gemma-3-270m"
 # The bundled cache file: scores of the bundled texts under the default model and by its heads.
 STORE = "scores.sqlite"
-_CHUNK = 1024  # texts between two commits of the cache; those that begin alike share prefixes
+# texts between two commits of the cache; those that begin alike share prefixes
+_CHUNK = 1024
 # Logits and columns at once: 4 MiB of float32 stay in a CPU's cache, a GPU needs few large products.
 _CPU_BLOCK, _GPU_BLOCK = (2**20, 2**11), (2**27, 2**20)
 
@@ -305,7 +306,8 @@ def language_model(
         "device": device,
         "dtype": "float32",
         "context_token": next((one for one in starts if one is not None), None),
-        "max_tokens": models.longest(model, tokenizer) // 2 * 2,  # even: windows overlap by half
+        # even: windows overlap by half
+        "max_tokens": models.longest(model, tokenizer) // 2 * 2,
         "never": models.forbidden(model),
     }
     return LanguageModel(model.eval().to(device), tokenizer, **(known | others))
@@ -464,7 +466,8 @@ def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarr
 
     Attention is causal and padding is on the right, so no mask is needed.
     """
-    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0  # some models hide their pad token themselves
+    # some models hide their pad token themselves
+    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0
     x, real = models.padded(batch, fill, lm.device)
     flat = lm.log_probs(x[:, :-1], real[:, 1:], x[:, 1:][real[:, 1:]])
     return np.split(flat, np.cumsum([len(one) - 1 for one in batch[:-1]]))

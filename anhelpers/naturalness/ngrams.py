@@ -50,7 +50,8 @@ def ngram_features(
             cells = (np.ones(len(at)), (row[at], grams))
             counts = sparse.coo_array(cells, shape=(len(texts), len(names))).tocsr()
             blocks[n] = _unit_rows(counts) if normalise else counts
-        longer = np.flatnonzero(left[at] > n)  # a longer n-gram is this one and the next symbol
+        # a longer n-gram is this one and the next symbol
+        longer = np.flatnonzero(left[at] > n)
         at = at[longer]
         grams = grams[longer] * alphabet + symbols[at + n]
     features = sparse.hstack([blocks[n] for n in orders], format="csr")

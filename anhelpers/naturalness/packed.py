@@ -30,7 +30,8 @@ SHARED = 0.2
 # Nats per token, absolute and relative, by which a tree may differ from its texts one by one: rounding of float32.
 # With a wrong mask the difference is 0.1 and more.
 AGREE = 1e-5
-_trials: WeakKeyDictionary = WeakKeyDictionary()  # model -> {(length, width): whether trees agree}
+# model -> {(length, width): whether trees agree}
+_trials: WeakKeyDictionary = WeakKeyDictionary()
 
 Tokens = Sequence[int]
 
@@ -113,7 +114,8 @@ def _forward(lm: LanguageModel, rows: Sequence[Sequence[Tokens]]) -> list[np.nda
     trees = [_tree(row) for row in rows]
     width = max(len(t.tokens) for t in trees)
     tokens, depth, end = (np.zeros((len(trees), width), np.int64) for _ in range(3))
-    end[:] = np.arange(1, width + 1)  # padding attends to itself only: no empty softmax
+    # padding attends to itself only: no empty softmax
+    end[:] = np.arange(1, width + 1)
     for r, t in enumerate(trees):
         n = len(t.tokens)
         tokens[r, :n], depth[r, :n], end[r, :n] = t.tokens, t.depth, t.end

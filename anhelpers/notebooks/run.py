@@ -71,7 +71,8 @@ def run(
     share = str(max(1, (os.cpu_count() or 1) // min(jobs, len(plan))))
     with (
         tempfile.TemporaryDirectory(dir=out, prefix=".run.", ignore_cleanup_errors=True) as scratch,
-        environment(  # widgets write their page, kernels their address into the scratch folder
+        # widgets write their page, kernels their address into the scratch folder
+        environment(
             ANX_MODE="static",
             JUPYTER_RUNTIME_DIR=os.path.abspath(scratch),
             OMP_NUM_THREADS=os.environ.get("OMP_NUM_THREADS", share),

@@ -95,25 +95,15 @@ def local_correlation(
         null_r = pearson(null[:, 0], null[:, 1])
         null_r = null_r[~np.isnan(null_r)]
         least, most = np.quantile(null_r, [0.025, 0.975]) if len(null_r) else (np.nan, np.nan)
-        rows.append(
-            {
-                "window": kind,
-                "n_systems": len(some),
-                "distance_from": distance[some[0]],
-                "distance_to": distance[some[-1]],
-                "distance": distance[some].mean(),
-                "systems": ", ".join(plane.systems[j] for j in some),
-                "pearson": r,
-                "pearson_low": low,
-                "pearson_high": high,
-                "spearman": float(spearman(*scores[:, some])),
-                "selection_pearson": float(null_r.mean()) if len(null_r) else np.nan,
-                "reliability": _reliability(scores[:, some], errors[:, :, some]),
-                "selection_low": float(least),
-                "selection_high": float(most),
-                "selection_p": _two_sided(r, null_r),
-            }
-        )
+        row = {"window": kind, "n_systems": len(some), "distance_from": distance[some[0]]}
+        row |= {"distance_to": distance[some[-1]], "distance": distance[some].mean()}
+        row["systems"] = ", ".join(plane.systems[j] for j in some)
+        row |= {"pearson": r, "pearson_low": low, "pearson_high": high}
+        row["spearman"] = float(spearman(*scores[:, some]))
+        row["selection_pearson"] = float(null_r.mean()) if len(null_r) else np.nan
+        row["reliability"] = _reliability(scores[:, some], errors[:, :, some])
+        row |= {"selection_low": float(least), "selection_high": float(most)}
+        rows.append(row | {"selection_p": _two_sided(r, null_r)})
     return pd.DataFrame(rows).assign(
         n_shuffles=len(null_scores) + (k <= _ALL_WAYS),
         all_ways=k <= _ALL_WAYS,
@@ -181,9 +171,8 @@ def _judged(row: pd.Series, half: str, k: int) -> tuple[str, str, bool]:
 
 def _told(row: pd.Series) -> str:
     """A half of the claim with its verdict and numbers."""
-    begin, how = {"near": ("Near", "oppose each other"), "far": ("far from", "agree")}[
-        str(row.name)
-    ]
+    halves = {"near": ("Near", "oppose each other"), "far": ("far from", "agree")}
+    begin, how = halves[str(row.name)]
     text = f"{begin} the frontier the claim that accuracy and naturalness {how} {row.verdict}"
     text += f" ({row.why})" * bool(row.why)
     text += f": r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f})"
@@ -268,9 +257,8 @@ def _made_of(
     sums = np.zeros((counts.n_clusters, len(axes) * k, max(widths)))
     for i, (axis, docs) in enumerate(axes):
         of_doc = np.unique(docs, return_inverse=True)[1]
-        sums[:, i * k : (i + 1) * k, : widths[i]] = cluster_sums(
-            axis.counts.astype(np.float64), of_doc
-        )
+        own = cluster_sums(axis.counts.astype(np.float64), of_doc)
+        sums[:, i * k : (i + 1) * k, : widths[i]] = own
 
     def scores(sums: np.ndarray) -> np.ndarray:
         sides = zip(axes, np.split(sums, len(axes), axis=-2), widths, strict=True)

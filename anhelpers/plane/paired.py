@@ -81,11 +81,8 @@ def paired_tests(
             frame = pd.DataFrame(dict(zip(columns, (*systems, *found), strict=True)))
             exact = _all_ways(len(names), draws[1]) and axis.level != "stored"
             same = {"axis": name, "family": family, "exact": exact, "title": axis.title}
-            same |= {
-                "n": len(plane),
-                "n_docs": len({*plane.docs.tolist()}),
-                "resampled": plane.unit,
-            }
+            same |= {"n": len(plane), "n_docs": len({*plane.docs.tolist()})}
+            same["resampled"] = plane.unit
             frames.append(frame.assign(p_holm=holm(frame.p), **same)[_COLUMNS])
     return pd.concat(frames or [pd.DataFrame(columns=_COLUMNS)], ignore_index=True)
 
@@ -104,9 +101,8 @@ def by_pair(tests: pd.DataFrame) -> pd.DataFrame:
     p_naturalness : after Holm's correction; opposed : one is more accurate and the other more natural; surely : both
     differences are significant at ALPHA.
     """
-    wide = tests.pivot(
-        index=["system_a", "system_b"], columns="axis", values=["difference", "p_holm"]
-    )
+    pair, values = ["system_a", "system_b"], ["difference", "p_holm"]
+    wide = tests.pivot(index=pair, columns="axis", values=values)
     table = wide.difference[[*AXES]].join(wide.p_holm[[*AXES]].add_prefix("p_"))
     table["opposed"] = table.accuracy * table.naturalness < 0
     table["surely"] = (wide.p_holm[[*AXES]] < ALPHA).all(axis=1)
@@ -299,7 +295,6 @@ def _some_ways(rng: np.random.Generator, n: int, m: int, width: int) -> Iterator
     step = max(1, _AT_ONCE // max(m, width))
     for start in range(0, n, step):
         rows = min(step, n - start)
-        bits = np.unpackbits(
-            np.frombuffer(rng.bytes((rows * m + 7) // 8), dtype=np.uint8), count=rows * m
-        )
+        drawn = np.frombuffer(rng.bytes((rows * m + 7) // 8), dtype=np.uint8)
+        bits = np.unpackbits(drawn, count=rows * m)
         yield 1.0 - 2.0 * bits.reshape(rows, m)

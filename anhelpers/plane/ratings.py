@@ -189,15 +189,10 @@ def fluency_rows(
     frames = []
     for metric, plane in planes.items():
         table = systems_table(plane, rng, n_draws)
-        names = {
-            c: c.replace("accuracy", "score", 1).replace("naturalness", "fluency", 1) for c in table
-        }
+        scored = [c.replace("accuracy", "score", 1) for c in table]
+        table.columns = [c.replace("naturalness", "fluency", 1) for c in scored]
         ((r, low, high),) = correlations(plane, rng, [range(len(plane.systems))], n_draws)
-        frames.append(
-            table.rename(columns=names).assign(
-                metric=metric, pearson=r, pearson_low=low, pearson_high=high
-            )
-        )
+        frames.append(table.assign(metric=metric, pearson=r, pearson_low=low, pearson_high=high))
     return pd.concat(frames, ignore_index=True)
 
 

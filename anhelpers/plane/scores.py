@@ -55,9 +55,8 @@ class Axis:
 
     def where(self, mask: np.ndarray) -> Axis:
         """Drop the scores where the (N, k) mask is False."""
-        return replace(
-            self, counts=np.where(mask[:, :, None], self.counts, 0), there=self.there & mask
-        )
+        counts = np.where(mask[:, :, None], self.counts, 0)
+        return replace(self, counts=counts, there=self.there & mask)
 
     def take(self, rows: np.ndarray, columns: np.ndarray) -> Axis:
         """Select segments and systems."""
@@ -157,9 +156,8 @@ class Plane:
     def own(self) -> Plane:
         """Score each system over its own segments, those that have both scores; others stay as they are."""
         mask = self.there | ~self.there.any(0)
-        return replace(
-            self, accuracy=self.accuracy.where(mask), naturalness=self.naturalness.where(mask)
-        )
+        accuracy, naturalness = (axis.where(mask) for axis in self.axes)
+        return replace(self, accuracy=accuracy, naturalness=naturalness)
 
     def shared_rows(self) -> np.ndarray:
         """(N,) bool: the segments that `shared` keeps; DataError if there is none."""
@@ -203,7 +201,8 @@ class Plane:
         systems = tuple(self.systems[j] for j in columns)
         accuracy, naturalness = (axis.take(rows, columns) for axis in self.axes)
 
-        def stays(why: str) -> bool:  # a copy is compared if its original is not selected
+        # a copy is compared if its original is not selected
+        def stays(why: str) -> bool:
             copied = why.startswith(COPY) and not why.startswith(OF_REFERENCE)
             return not copied or why.removeprefix(COPY) in systems
 
@@ -260,10 +259,8 @@ def _stored_axis(
     there : (N, k) bool array
         Segments of each system.
     """
-    values = np.asarray(values, dtype=np.float64)
-    return replace(
-        mean_axis(name, title, signature, np.where(there, values, np.nan)), level="stored"
-    )
+    values = np.where(there, np.asarray(values, dtype=np.float64), np.nan)
+    return replace(mean_axis(name, title, signature, values), level="stored")
 
 
 def _complete(there: np.ndarray) -> np.ndarray:

@@ -81,20 +81,16 @@ def systems_table(
         columns |= {axis: scores[i], f"{axis}_low": low[i], f"{axis}_high": high[i]}
         columns[f"{axis}_se"] = errors[i]
     columns["correlation"] = pearson(draws[:, 0].T, draws[:, 1].T)
-    columns |= {
-        "n": plane.there.sum(0),
-        "n_docs": [len(set(plane.docs[seen].tolist())) for seen in plane.there.T],
-        "resampled": plane.unit,
-    }
+    columns["n"] = plane.there.sum(0)
+    columns["n_docs"] = [len(set(plane.docs[seen].tolist())) for seen in plane.there.T]
+    columns["resampled"] = plane.unit
     index = np.unique(plane.clusters, return_inverse=True)[1]
     sizes = cluster_sums(plane.there.astype(np.float64), index)
     columns["n_effective"] = counting = effective(sizes)
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
     drawn = _on_frontier(plane) & ~np.isnan(draws).any((0, 1))
-    columns |= {
-        "pareto": _best(plane, scores),
-        "pareto_probability": np.where(drawn, _best(plane, draws).mean(0), np.nan),
-    }
+    columns["pareto"] = _best(plane, scores)
+    columns["pareto_probability"] = np.where(drawn, _best(plane, draws).mean(0), np.nan)
     if curve is not None:
         columns |= _gaps(plane, curve, scores, draws, resampled=resampled, counting=counting)
     for name, axis in zip(AXES, plane.axes, strict=True):
@@ -289,7 +285,8 @@ def with_mono(
     if metric.name != "lpp":
         return table, r
     axis = plane.naturalness
-    logprobs = np.where(axis.there, axis.counts[..., 0], np.nan)  # oriented, so higher is better
+    # oriented, so higher is better
+    logprobs = np.where(axis.there, axis.counts[..., 0], np.nan)
     gaps = lpp_gaps(logprobs, plane.systems, scores, plane.clusters)
     rows = [_numbers(gaps[system]) if system in gaps else [np.nan] * 9 for system in table.system]
     *found, n_q, n_low, n_high, se = np.array(rows, dtype=float).T
@@ -338,9 +335,8 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     if not {"accuracy_low", "accuracy_rank_low", "naturalness_rank_low"} & {*table}:
         short = {"p": 2, "p_holm": 2}
         floats = table.select_dtypes("float")
-        return table.assign(
-            **{c: [_significant(v, short.get(c, 4)) for v in floats[c]] for c in floats}
-        )
+        texts = {c: [_significant(v, short.get(c, 4)) for v in floats[c]] for c in floats}
+        return table.assign(**texts)
     digits = decimals(table)
     columns = [c for c in ("slice", *_NAMES) if c in table] + ["n_docs"] * ("slice" in table)
     rows = [
@@ -392,10 +388,8 @@ def cell_text(row: Mapping, column: str, interval: str, digits: Mapping[str, int
     if column in digits:
         if not np.isfinite(value):
             return "–"
-        value, low, high = (
-            f"{row[name]:z.{digits[column]}f}"
-            for name in (column, f"{column}_low", f"{column}_high")
-        )
+        three = (column, f"{column}_low", f"{column}_high")
+        value, low, high = (f"{row[name]:z.{digits[column]}f}" for name in three)
         return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
     if column.endswith("_rank_low"):
         ends = value, row[column.replace("_low", "_high")]

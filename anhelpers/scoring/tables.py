@@ -34,9 +34,8 @@ def scorable(test: TestSet, metric: Metric) -> np.ndarray:
     if "srcs" in metric.needs:
         rows &= [bool(src.strip()) for src in test.srcs]
     if len(test) and not rows.any():
-        needs = " and ".join(
-            {"srcs": "a source", "refs": "a reference"}[one] for one in metric.needs
-        )
+        names = {"srcs": "a source", "refs": "a reference"}
+        needs = " and ".join(names[one] for one in metric.needs)
         raise DataError(f"{test.name}: {metric.name} needs {needs}, and no segment has that.")
     return rows
 
@@ -65,10 +64,8 @@ def score_all(
         kind = "whole corpora" if metric.score_systems is None else "rated systems"
         raise DataError(f"{metric.name}: scores {kind} only, not single texts. Leave it out here.")
     k, n = len(test.systems), len(test)
-    texts, segment = (
-        [text for hyps in test.systems.values() for text in hyps],
-        np.tile(np.arange(n), k),
-    )
+    texts = [text for hyps in test.systems.values() for text in hyps]
+    segment = np.tile(np.arange(n), k)
     if cands is not None:
         texts = [*cands.require(n).texts, *texts]
         segment = np.concatenate([cands.segment, segment])

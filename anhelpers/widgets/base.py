@@ -41,7 +41,8 @@ class Widget(anywidget.AnyWidget):
     chart: Any = None
 
     def __init_subclass__(cls, files: str = "", **more: Any) -> None:
-        if files:  # traitlets makes a subclass of each widget with more traits
+        # traitlets makes a subclass of each widget with more traits
+        if files:
             names = [*_COMMON, *files.split()]
             texts = {name: (_HERE / name).read_text(encoding="utf-8") for name in names}
             parts = {end: [texts[n] for n in names if n.endswith(end)] for end in (".js", ".css")}

@@ -26,7 +26,8 @@ from ..errors import DataError
 from .base import Widget, _plain_table, _static_page, _unbounded
 
 _STEPS = 200  # between the ends of a path, at least
-_ORDERS: list[list[Any]] = [[0, "0"], [0.5, "0.5"], [1, "1"], [2, "2"], ["inf", "∞"]]  # of Rényi's
+# of Rényi's
+_ORDERS: list[list[Any]] = [[0, "0"], [0.5, "0.5"], [1, "1"], [2, "2"], ["inf", "∞"]]
 _NAMES = {
     "total_variation": "Total variation",
     "wasserstein": "Wasserstein-1",
@@ -100,7 +101,8 @@ def divergence_explorer(
         "digits": {},
     }
     for key in paths[0]["values"]:
-        most = max(path["largest"][key] for path in paths)  # four digits of it
+        # four digits of it
+        most = max(path["largest"][key] for path in paths)
         data["digits"][key] = min(6, max(0, 3 - math.floor(math.log10(most)))) if most else 2
         panel = drawn(plot_trace(_frame(data, [key])))
         endless = any(None in path["values"][key] for path in paths)

@@ -289,7 +289,8 @@ def _shaped(
     # with all rows on one page there is nothing to choose by domain
     choose = by_domain and not 0 < len(kept) <= show
     clouds = _Clouds(segment, kept)
-    found: list[dict] = [{} for _ in kept]  # by row: (choice at β = 0, choice) → place in "pairs"
+    # by row: (choice at β = 0, choice) → place in "pairs"
+    found: list[dict] = [{} for _ in kept]
     views, charts = [], []
     for one in judged:
         view, chart = _view(one, segment, domains if choose else [""] * len(srcs), beta, size)
@@ -466,8 +467,10 @@ def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
 
 # ---- edits: what was struck out of one translation, and what was inserted, to make another
 
-_Edit = tuple[int, int, int, int]  # from, to in the old text; from, to in the new one
-_ALMOST_ALL = 0.5  # above this share of changed words, marks say less than the two texts
+# from, to in the old text; from, to in the new one
+_Edit = tuple[int, int, int, int]
+# above this share of changed words, marks say less than the two texts
+_ALMOST_ALL = 0.5
 # in scripts without spaces each character is a word; a dash without spaces separates two words
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(f"[{_CJK}—–]|[^\\s{_CJK}—–]+")

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from ..data.ratings import Ratings
 
 _DIGITS = 9  # decimals of a penalty that count when two are compared
-_SIDES = ("accuracy", "fluency", "neither")  # errors of "neither" are in the whole penalty
+# errors of "neither" are in the whole penalty
+_SIDES = ("accuracy", "fluency", "neither")
 _MOST = 25.0  # upper end of a weight's slider, or twice the weight
 _NO_ERROR = "No-error"
 

@@ -37,8 +37,10 @@ from ..naturalness.critic import (
 from ..plane import OracleStudy
 from .base import Widget, _Markup, _plain_table, _static_page, _unbounded, html_lang
 
-_HEADROOM, _MARGIN = 0.2, 0.12  # beyond the candidates, as shares of their width on an axis
-_Points = list[tuple[str, str, float, float]]  # (tag, text, accuracy, naturalness)
+# beyond the candidates, as shares of their width on an axis
+_HEADROOM, _MARGIN = 0.2, 0.12
+# (tag, text, accuracy, naturalness)
+_Points = list[tuple[str, str, float, float]]
 
 
 def own_translation(

@@ -16,7 +16,8 @@ from ..bootstrap import MeanInterval, bootstrap_means, clusters_of, few_clusters
 from ..errors import DataError
 from ..estimate import Estimate
 
-UNITS = {"nats": 1 / math.log(2), "bits": 1.0, "log10": math.log2(10)}  # bits in one of each
+# bits in one of each
+UNITS = {"nats": 1 / math.log(2), "bits": 1.0, "log10": math.log2(10)}
 
 Tokens = Sequence[int] | Sequence[Sized | None] | Sequence[int | Sized | None]
 
@@ -173,7 +174,8 @@ def xmi(
     """
     mt, lm, scored = _pair(mt_logprobs, lm_logprobs, unit, tokens)
     columns, of, docs = [lm, mt, lm - mt], None, _docs(docs, scored)
-    if checks.one_of(count, COUNTS, "count") == "published":  # less one mean token each
+    # less one mean token each
+    if checks.one_of(count, COUNTS, "count") == "published":
         columns.append(_token_counts(tokens, scored))
         of = lambda means: means[..., :3] * (1 - 1 / means[..., 3:])  # noqa: E731
     found = bootstrap_means(np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=of)

@@ -31,7 +31,8 @@ from .models import xmi_from_models
 from .toy import ToyPair
 
 _BATCH, _LONGEST = 64, 64  # sentences of a step; tokens of a sentence
-_RATE, _WARM_UP = 8e-3, 0.1  # of Adam; share of the steps in which the rate rises
+# of Adam; share of the steps in which the rate rises
+_RATE, _WARM_UP = 8e-3, 0.1
 # Marian's 0.02 suits a width of 512; with it a narrow model ignores its source for long
 _WIDTH, _INIT_STD = 32, 0.1
 _WHY = "training a translation model"
