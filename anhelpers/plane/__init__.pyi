@@ -19,6 +19,7 @@ from .local import frontier_distance as frontier_distance
 from .local import local_correlation as local_correlation
 from .local import verdict as verdict
 from .oracle import OracleStudy as OracleStudy
+from .oracle import half_gain_prices as half_gain_prices
 from .oracle import judged_studies as judged_studies
 from .oracle import oracle_studies as oracle_studies
 from .oracle import oracle_study as oracle_study

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from .. import checks
 from .._lazy import pd
+from ..bootstrap import Resamples
 from ..data.human import RATED
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
-from ..frontier import OracleCurve, oracle_curve
+from ..frontier import OracleCurve, most_at, oracle_curve
 from ..metrics import Metric, fitting_metrics
 from ..scoring import lookup, scorable, score_all
 from .scores import AXES, Axis, Plane, mean_axis
@@ -182,12 +184,14 @@ def oracle_study(
     return oracle_studies(test, cands, [accuracy], [naturalness])[0]
 
 
-def _metric_of(axis: str, metric: Metric | str, test: TestSet) -> Metric:
+def _metric_of(
+    axis: str, metric: Metric | str, test: TestSet, lm: LanguageModel | str | None = "gemma-3-270m"
+) -> Metric:
     """Look up a metric of this axis by its name."""
     if isinstance(metric, Metric):
         return metric
     lookup.row_of(metric, axis)
-    return lookup.metric(metric, test)
+    return lookup.metric(metric, test, lm=lm)
 
 
 def oracle_studies(
@@ -339,19 +343,16 @@ def judged_studies(
         For metrics that need one.
     """
 
-    def rated(name: str, metric: Metric) -> Metric:
+    def made(axis: str, name: str) -> Metric:
+        metric = _metric_of(axis, name, test, lm)
         if name.partition(":")[0] in RATED.values():
             _all_rated(test, cands, metric)
         return metric
 
-    def accuracy(name: str) -> Metric:
-        return rated(name, lookup.accuracy_metric(name, test.trg_lang, test.n_refs))
-
-    def naturalness(name: str) -> Metric:
-        return rated(name, lookup.naturalness_metric(name, test.trg_lang, lm))
-
-    by, missing = fitting_metrics("accuracy", accuracies, accuracy)
-    beside, also_missing = fitting_metrics("naturalness", naturalnesses, naturalness)
+    names = zip(AXES, (accuracies, naturalnesses), strict=True)
+    (by, missing), (beside, also_missing) = (
+        fitting_metrics(axis, given, partial(made, axis)) for axis, given in names
+    )
     for axis, found, why in (("accuracy", by, missing), ("naturalness", beside, also_missing)):
         if not found:
             raise DataError(" ".join(why) or f"{axis}: got no metric, expected at least one.")
@@ -364,3 +365,46 @@ def _all_rated(test: TestSet, cands: CandidateSet, metric: Metric) -> None:
     scores, _ = score_all(test, metric, cands)
     if without := int((np.isnan(scores) & [bool(text.strip()) for text in cands.texts]).sum()):
         raise DataError(f"{without} of {len(cands)} candidates have no rating.")
+
+
+def half_gain_prices(
+    studies: Sequence[OracleStudy], rng: np.random.Generator, n_draws: int = 1000
+) -> pd.DataFrame:
+    """Price of naturalness in a unit that compares across languages (AN §3.1).
+
+    It is the accuracy that the oracle gives up for half of its gain in naturalness between β = 0 and β = ∞, as a share
+    of what it gives up for all of the gain. It depends on no unit of either axis; on a straight curve it is 0.5.
+
+    Parameters
+    ----------
+    studies : sequence of OracleStudy
+        By the same judge of naturalness, else DataError: scores of different models do not compare.
+
+    Returns
+    -------
+    DataFrame with a row per study: name, price in [0, 0.5], low, high : 95 % of resamples of documents, each with its
+    own exact curve; accuracy_span, naturalness_span : of the whole curve; candidates per segment, n, n_docs.
+    """
+    judges = {study.metrics[1].signature for study in studies}
+    if len(judges) != 1:
+        raise DataError(f"studies: got {len(judges)} judges of naturalness, expected the same one.")
+    rows = []
+    for study in studies:
+        curve, draws = study.curve, Resamples(study.plane.clusters, n_draws, rng)
+        blocks = (curve.resampled_judge(w, study.accuracy) for _, w in draws.by_segment())
+        drawn = [_half_price(*line) for block in blocks for line in block]
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        row = {"name": study.test.name, "price": _half_price(curve.accuracy, curve.naturalness)}
+        row |= {"low": low, "high": high, "accuracy_span": np.ptp(curve.accuracy)}
+        row |= {"naturalness_span": np.ptp(curve.naturalness)}
+        row |= {"candidates": len(study.cands) / len(study.test), "n": len(study.test)}
+        rows.append(row | {"n_docs": draws.n_clusters})
+    return pd.DataFrame(rows)
+
+
+def _half_price(accuracy: np.ndarray, naturalness: np.ndarray) -> float:
+    """Share of the accuracy between the ends of a curve that half of the naturalness costs; nan without a span."""
+    if not accuracy[0] > accuracy[-1]:
+        return float("nan")
+    at = most_at((naturalness[0] + naturalness[-1]) / 2, naturalness, accuracy)
+    return float((accuracy[0] - at) / (accuracy[0] - accuracy[-1]))

@@ -11,6 +11,7 @@ from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metrics import Metric
 from anhelpers.plane import (
+    half_gain_prices,
     judged_studies,
     oracle_studies,
     oracle_study,
@@ -245,3 +246,39 @@ def test_missing_judges_are_told_and_the_others_stay():
         judged_studies(TEST, cands, ["rated-accuracy"], ["compression"])
     with pytest.raises(DataError, match="naturalness: got no metric"):
         judged_studies(TEST, cands, ["chrf"], [])
+
+
+def test_the_price_of_half_the_gain_depends_on_no_unit_and_on_the_drawn_documents():
+    """Two sources, each with a hull of three points; the second source again gives the curve of a draw."""
+    a, n = [10.0, 9, 4, 10, 8, 6], [0.0, 2, 4, 0, 1, 4]
+    texts = tuple("abcdef")
+    test = TestSet("t", "en-de", ("s", "t"), {"r": ("x", "y")}, {"A": ("a", "d")}, docs=("1", "2"))
+    cands = CandidateSet([0, 0, 0, 1, 1, 1], texts, ("A",) * 6)
+
+    def study(per_point, per_nat, judge="judge"):
+        def metric(name, values):
+            of = dict(zip(texts, values, strict=True))
+            return Metric(
+                name, name, "", True, (), name, lambda hyps, **_: np.array([of[t] for t in hyps])
+            )
+
+        return oracle_study(
+            test,
+            cands,
+            metric("accuracy", np.multiply(per_point, a)),
+            metric(judge, np.multiply(per_nat, n)),
+        )
+
+    table = half_gain_prices([study(1, 1), study(7, 0.1)], np.random.default_rng(0), 200)
+    one = oracle_curve(cands.segment, a, n)
+    half = (one.naturalness[0] + one.naturalness[-1]) / 2
+    by_hand = (one.accuracy[0] - one.accuracy_at(half)) / np.ptp(one.accuracy)
+    assert np.allclose(table.price, by_hand)
+    alone = []
+    for rows in ([0, 1, 2], [3, 4, 5]):
+        line = oracle_curve(np.zeros(3, int), *np.take([a, n], rows, axis=1))
+        at = line.accuracy_at(np.ptp(line.naturalness) / 2)
+        alone.append((line.accuracy[0] - at) / np.ptp(line.accuracy))
+    assert np.allclose(table[["low", "high"]], sorted(alone))
+    with pytest.raises(DataError, match="2 judges"):
+        half_gain_prices([study(1, 1), study(1, 1, "other")], np.random.default_rng(0))
