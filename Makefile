@@ -67,9 +67,11 @@ strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
 	$(BIN)/nbstripout --keep-id notebooks/*.ipynb
 
 # pip, because constraints.txt pins it all; a stamp makes a second call free and works offline
+# pip would compile one file at a time, tests of libraries and all
 define install
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -c constraints.txt -e ".[$(1)]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -c constraints.txt -e ".[$(1)]"
+	-$(BIN)/python -m compileall -qq -j $(JOBS) -x '/tests?/|/transformers/models/' $(VENV)/lib
 	-$(BIN)/jupyter labextension disable "@jupyterlab/apputils-extension:announcements"   # no news, no search for updates; of this folder alone
 endef
 
