@@ -28,7 +28,7 @@ from anhelpers.naturalness import Mono
 from anhelpers.naturalness.lexical import words
 from anhelpers.naturalness.native import _head_scores, load_heads
 from anhelpers.scoring.cache import OFFERS
-from anhelpers.scoring.stored import COLUMNS, FOLDER, SUFFIX, digest
+from anhelpers.scoring.stored import COLUMNS, FOLDER, SUFFIX, _digest
 
 SHEET = {"metricx": "MetricX-23-XL", "cometkiwi": "CometKiwi-XL"}
 """Column of the task's sheet -> the metric's own name."""
@@ -104,7 +104,7 @@ def table(whole: an.TestSet, chosen: list[int]) -> tuple[dict, pd.DataFrame]:
         "lp": test.lp,
         "references": list(test.refs),
         "systems": dict(test.categories),
-        "digests": {name: digest(own) for name, own in {**whole.refs, **whole.systems}.items()},
+        "digests": {name: _digest(own) for name, own in {**whole.refs, **whole.systems}.items()},
         "segments": chosen,
         "metrics": metrics,
         "of_systems": of_systems(test),

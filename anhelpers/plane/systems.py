@@ -126,7 +126,7 @@ def _given_plane(
     digests = [_DIGEST.findall(metric.signature) for metric in metrics]
     if len(found) == 2 and digests[0] == digests[1]:
         notes.append("Both axes are of the same ratings: shared errors of raters correlate them.")
-    notes.append("No oracle curve: only outputs of systems have these scores.")
+    notes.append(f"No oracle curve by {called}: only systems have scores.")
     for name, some, count in zip(test.systems, known, n, strict=True):
         if not some and (count or name not in test.refs):
             notes.append(f"{name}: left out, {count} of {len(test)} outputs have these scores.")

@@ -270,7 +270,7 @@ def _of_systems(name: str, called: str, scores: Mapping[str, float], where: str)
     )
 
 
-def digest(texts: Sequence[str]) -> str:
+def _digest(texts: Sequence[str]) -> str:
     """12 hex digits of the sha256 of the texts of a system."""
     return sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -284,13 +284,13 @@ def _offered(test: TestSet, signature: str) -> dict[str, np.ndarray]:
         if about["signature"] == signature:
             values = rows[COLUMNS[name]].to_numpy(np.float64)
             if name == "lpp":
-                values = np.column_stack([values, np.zeros(len(values))])  # none is in windows
+                tokens = np.nan_to_num(values[:, 1])
+                values = np.column_stack([values[:, 0], tokens, 0 * tokens])  # none is in windows
             for j, (system, mark) in enumerate(head["digests"].items()):
-                if system in own and digest(own[system]) == mark:
+                if system in own and _digest(own[system]) == mark:
                     texts = [own[system][i] for i in head["segments"]]
                     found |= zip(texts, values[j :: len(head["digests"])], strict=True)
-    found.pop("", None)
-    return {text: row for text, row in found.items() if not np.isnan(row).any()}
+    return found
 
 
 def offer(test: TestSet) -> TestSet:
