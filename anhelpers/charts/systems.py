@@ -183,8 +183,13 @@ def _drawn(panel: Panel, plane: _Frame, **legend: Any) -> tuple[list, list[str],
 
 
 def plot_panels(
-    panels: Sequence[Panel], naturalness_title: str, *, ruler: bool = False, size: Size = COLUMN
-) -> tuple[alt.VConcatChart, list[list[str]], list[str]]:
+    panels: Sequence[Panel],
+    naturalness_title: str,
+    *,
+    ruler: bool = False,
+    size: Size = COLUMN,
+    beside: bool = False,
+) -> tuple[alt.VConcatChart | alt.HConcatChart, list[list[str]], list[str]]:
     """Planes above each other over one axis of naturalness, for print: notes go into the caption.
 
     Parameters
@@ -192,6 +197,7 @@ def plot_panels(
     panels : one for each metric of accuracy
     ruler : draw N(Q), the distance from R, above the first plane; for log-probabilities only
     size : (width, height) of each plane in pixels
+    beside : draw them side by side
 
     Returns
     -------
@@ -204,7 +210,7 @@ def plot_panels(
     parts, words, notes, unnamed = [], [], [], []
     for k, (panel, (_, high)) in enumerate(zip(panels, spans, strict=True)):
         plane = _Frame((wide, high), size, (naturalness_title, panel.title))
-        _short_axes(plane, last=k == len(panels) - 1)
+        _short_axes(plane, last=beside or k == len(panels) - 1)
         layers, said, own, lost = _drawn(panel, plane, kinds=kinds, offset=None if k else 6 + above)
         if above and not k and panel.mono is not None:
             layers += _ruler(panel.mono, plane)
@@ -215,7 +221,8 @@ def plot_panels(
         words.append(f"{panel.title}: {_alt_words('', [*said, *own])}")
         notes.append(own)
         unnamed += lost
-    chart = alt.vconcat(*parts, spacing=14, description=" ".join(words))
+    joined = alt.hconcat if beside else alt.vconcat
+    chart = joined(*parts, spacing=14, description=" ".join(words))
     chart = chart.resolve_scale(fill="independent", shape="independent", x="independent")
     return chart, notes, list(dict.fromkeys(unnamed))
 

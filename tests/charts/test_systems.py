@@ -162,3 +162,15 @@ def test_r_is_a_rule_with_its_interval_as_a_band():
     assert not rows_of(outside, name="mono")
     assert "outside the picture" in outside.description
     assert not rows_of(plot_systems(table(6), mono=Estimate("R", 0.0, n=40)), name="mono")
+
+
+def test_planes_side_by_side_share_the_range_of_naturalness_and_number_it_each():
+    panels = [Panel(table(5, seed), name) for seed, name in enumerate(("chrF", "CometKiwi"))]
+    beside, above = (
+        charts.plot_panels(panels, "N", beside=way)[0].to_dict() for way in (True, False)
+    )
+    parts = [beside["hconcat"], above["vconcat"]]
+    shown = [[p["layer"][-1]["encoding"]["x"] for p in side] for side in parts]
+    domains = {tuple(x["scale"]["domain"]) for side in shown for x in side}
+    assert len(domains) == 1
+    assert [[x["axis"]["labels"] for x in side] for side in shown] == [[True, True], [False, True]]
