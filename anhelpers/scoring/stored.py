@@ -26,6 +26,7 @@ from ..errors import DataError
 from ..metrics import LPP_DISTANCE, Given, Metric, signature_of
 from ..naturalness.lpp import Mono, lpp_distance_metric
 from ..naturalness.native import load_heads, native_metric
+from ..progress import note_once
 from .cache import OFFERS
 
 FOLDER, SUFFIX = "scores", ".csv.xz"
@@ -280,14 +281,17 @@ def _offered(test: TestSet, signature: str) -> dict[str, np.ndarray]:
     head, rows = _read(test.name)
     own = {**test.systems, **test.refs}
     found: dict[str, np.ndarray] = {}
+    same = {s for s, mark in head["digests"].items() if s in own and _digest(own[s]) == mark}
+    if other := [s for s in own if s in head["digests"] and s not in same]:
+        note_once(f"{test.name}: not the texts of the stored scores: {', '.join(other):.80}.")
     for name, about in head["metrics"].items():
         if about["signature"] == signature:
             values = rows[COLUMNS[name]].to_numpy(np.float64)
             if name == "lpp":
                 tokens = np.nan_to_num(values[:, 1])
                 values = np.column_stack([values[:, 0], tokens, 0 * tokens])  # none is in windows
-            for j, (system, mark) in enumerate(head["digests"].items()):
-                if system in own and _digest(own[system]) == mark:
+            for j, system in enumerate(head["digests"]):
+                if system in same:
                     texts = [own[system][i] for i in head["segments"]]
                     found |= zip(texts, values[j :: len(head["digests"])], strict=True)
     return found

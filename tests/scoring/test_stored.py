@@ -17,7 +17,7 @@ from anhelpers.data.sets import find_file
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.native import load_heads
 from anhelpers.scoring import cache, score_tables
-from anhelpers.scoring.stored import FOLDER, _digest, _read, offer
+from anhelpers.scoring.stored import FOLDER, _digest, _of_systems, _read, offer
 
 PAIRS = {
     "wmt24/en-de": (26, 997),
@@ -97,7 +97,7 @@ def test_log_probabilities_are_those_of_an_independent_run():
 
 
 @pytest.mark.real
-def test_with_the_texts_scores_are_found_and_not_computed(monkeypatch):
+def test_with_the_texts_scores_are_found_and_not_computed(monkeypatch, capsys):
     """Of a changed system nothing is found: all its texts are to be scored again."""
     monkeypatch.setenv("ANHELPERS_STORE", "off")
     heads, test = load_heads("de"), an.load("wmt24/en-de")
@@ -116,6 +116,7 @@ def test_with_the_texts_scores_are_found_and_not_computed(monkeypatch):
     offer(an.TestSet("wmt24/en-de", "en-de", test.srcs, {}, {"MSLC": changed}))
     with pytest.raises(AssertionError, match="computed"):
         cache.cached(heads.signature, list(changed[:5]), never, width=2)
+    assert "not the texts of the stored scores: MSLC" in capsys.readouterr().err
 
 
 def test_the_plane_of_a_table_is_the_mean_of_its_scores():
@@ -160,6 +161,11 @@ def test_labels_are_not_scored_as_texts():
     )
     with pytest.raises(DataError, match="one reference"):
         table.metrics["chrf"].score_segments(["[GPT-4, segment 1]"], refs=other.streams)
+
+
+def test_a_stored_metric_without_direction_is_refused():
+    with pytest.raises(DataError, match="no direction"):
+        _of_systems("mine", "MyMetric", {"A": 1.0}, "wmt24/en-de")
 
 
 @pytest.mark.parametrize(
