@@ -1,12 +1,12 @@
 from .exercises import check as check
 from .exercises import holds as holds
-from .plane import class_plane as class_plane
-from .plane import plane_claim as plane_claim
-from .plane import plane_notes as plane_notes
 from .ratings import ClassRatings as ClassRatings
 from .ratings import agreement as agreement
+from .ratings import class_plane as class_plane
 from .ratings import invented_class as invented_class
 from .ratings import krippendorff_alpha as krippendorff_alpha
+from .ratings import plane_claim as plane_claim
+from .ratings import plane_notes as plane_notes
 from .ratings import read_class_ratings as read_class_ratings
 from .sheet import CRITERIA as CRITERIA
 from .sheet import SCALE as SCALE

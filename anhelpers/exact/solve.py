@@ -11,10 +11,9 @@ from scipy.special import rel_entr
 
 from .. import checks
 from ..errors import DataError
-from .convex import _cone_solver, _refine
 from .divergence import Divergence, _divergence_of
-from .linear import _best_targets, _solve_point, _solve_vertices
 from .problem import SLACK, ExactCurve, Problem, Solution, _asked, _joint_of
+from .solvers import _best_targets, _cone_solver, _refine, _solve_point, _solve_vertices
 
 # cap of excess costs in `Problem.unit`: R has at most 1e-12 of costlier targets
 _FORBIDDEN = 1e12
