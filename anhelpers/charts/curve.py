@@ -304,7 +304,11 @@ def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: _Frame) -> 
 
 
 def plot_callouts(
-    studies: Sequence[OracleStudy], *, title: str = "", size: Size = (400, 300)
+    studies: Sequence[OracleStudy],
+    *,
+    segment: int | None = None,
+    title: str = "",
+    size: Size = (400, 300),
 ) -> alt.HConcatChart:
     """Oracle curve of each study with numbered places, and one sentence as translated there (AN Figure 1).
 
@@ -315,6 +319,8 @@ def plot_callouts(
     Parameters
     ----------
     studies : OracleStudy's over the same sources, from `plane.oracle_studies`
+    segment : int, optional
+        Show this sentence.
     size : (width, height) of a panel's plane in pixels
     """
     srcs = studies[0].test.srcs
@@ -323,7 +329,7 @@ def plot_callouts(
     moments = [_moments(study) for study in studies]
     fewest = [min(3, *(len(of[s]) for of in moments)) for s in range(len(srcs))]
     order = [(-fewest[s], len(src) < 20, len(src)) for s, src in enumerate(srcs)]
-    segment, rows = order.index(min(order)), []
+    segment, rows = order.index(min(order)) if segment is None else segment, []
     for study, of in zip(studies, moments, strict=True):
         own, texts = of[segment], study.cands.texts
         third = own[1:-1][len(own[1:-1]) // 2 :][:1]

@@ -254,6 +254,12 @@ def test_each_panel_has_the_translations_of_one_sentence_along_its_curve(studies
         assert [row["label"] for row in marks][::2] == ["β = 0", "β = ∞"]
 
 
+def test_callouts_of_a_named_sentence(studies):
+    for segment in range(3):
+        shown = plot_callouts(studies, segment=segment).to_dict()["title"]["subtitle"]
+        assert studies[0].test.srcs[segment] in "".join(shown)
+
+
 def test_callouts_of_other_sources_are_refused(studies):
     other = replace(studies[1], test=replace(studies[1].test, srcs=("a", "b", "c")))
     with pytest.raises(DataError):
