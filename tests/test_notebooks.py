@@ -21,7 +21,7 @@ from anhelpers.errors import DataError, UnknownName
 from anhelpers.notebooks import about, notebook_paths, run
 from anhelpers.notebooks.catalog import _parameters_of
 from anhelpers.notebooks.export import _typeset
-from anhelpers.scoring.stored import digest
+from anhelpers.scoring.stored import _digest
 from tests.golden.cases import is_self_contained
 
 COLLECTION = notebook_paths()
@@ -285,7 +285,7 @@ def test_wmt24_opens_with_the_sentence_of_the_papers_figure():
     """Line 496 of its file, whose first line is a canary."""
     for path in notebook_paths(["00_start_here", "an_5_1_oracle_curve"]):
         paper = int(_parameters_of(path)["paper"])
-        assert digest([load("wmt24/en-de").srcs[paper]]) == "7651dd50f232"
+        assert _digest([load("wmt24/en-de").srcs[paper]]) == "7651dd50f232"
 
 
 def small_notebook(folder: Path, name: str, *sources: str) -> Path:

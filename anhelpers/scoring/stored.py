@@ -277,7 +277,9 @@ def _digest(texts: Sequence[str]) -> str:
 
 
 def _offered(test: TestSet, signature: str) -> dict[str, np.ndarray]:
-    """Text -> what `cached` keeps under a signature, of those systems whose texts are the table's."""
+    """Text -> what `cached` keeps under a signature, of R and those systems whose texts are the table's."""
+    from ..data.sets import load_mono, whereabouts  # which offers a loaded set
+
     head, rows = _read(test.name)
     own = {**test.systems, **test.refs}
     found: dict[str, np.ndarray] = {}
@@ -294,6 +296,14 @@ def _offered(test: TestSet, signature: str) -> dict[str, np.ndarray]:
                 if system in same:
                     texts = [own[system][i] for i in head["segments"]]
                     found |= zip(texts, values[j :: len(head["digests"])], strict=True)
+            r = head.get("mono") if name == "lpp" else None
+            if r and whereabouts(r["name"]):
+                texts = load_mono(test.name)
+                if Mono(texts).signature == r["signature"]:
+                    found |= {
+                        text: np.array([*row, 0.0])
+                        for text, row in zip(texts, r["lpp"], strict=True)
+                    }
     return found
 
 

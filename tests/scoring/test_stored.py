@@ -112,6 +112,8 @@ def test_with_the_texts_scores_are_found_and_not_computed(monkeypatch, capsys):
     both = [labels["GPT-4"] + labels["Occiglot"], test.systems["GPT-4"] + test.systems["Occiglot"]]
     ours = dict(zip(both[1], stored.score_segments(both[0]), strict=True))
     assert np.allclose(heads.score(found), [ours[text] for text in texts], equal_nan=True)
+    lpp, r = _read(test.name)[0]["metrics"]["lpp"], an.load_mono(test.name)
+    assert cache.cached(lpp["signature"], r, never, width=3).shape == (2504, 3)
     changed = (*test.systems["MSLC"][:-1], "Ganz anders.")
     offer(an.TestSet("wmt24/en-de", "en-de", test.srcs, {}, {"MSLC": changed}))
     with pytest.raises(AssertionError, match="computed"):
