@@ -10,8 +10,8 @@ from anhelpers.scoring import lookup
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "metrics.md"
 AXES = ("accuracy", "naturalness")
+# The generated part of the page.
 MADE = re.compile(r"(?<=<!-- made: metrics -->\n).*?(?=<!-- end -->)", re.S)
-"""The generated part of the page."""
 
 
 def row(*cells: str) -> str:

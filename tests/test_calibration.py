@@ -12,8 +12,8 @@ from calibration.rows import rows
 from calibration.worlds import World
 
 DOCS = Path(__file__).parents[1] / "docs"
+# Of each quantity one row with a tolerance, where there is one that of 20 documents.
 EACH: dict[str, Row] = {}
-"""Of each quantity one row with a tolerance, where there is one that of 20 documents."""
 for row in rows():
     if row.least is not None and (row.quantity not in EACH or "20 documents" in row.setting):
         EACH[row.quantity] = row

@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "anhelpers"
+# From the bottom; a module imports from its own floor and below.
 FLOORS = [
     "errors checks progress _lazy __version__",
     "frontier hull fan exact stats estimate intervals bootstrap divergences",
@@ -16,7 +17,6 @@ FLOORS = [
     "report notebooks",
     "cli __main__",
 ]
-"""From the bottom; a module imports from its own floor and below."""
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.parent != PACKAGE or p.name != "__init__.py")
 
 

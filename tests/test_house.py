@@ -24,12 +24,12 @@ BUDGETS = {
     "run-time dependencies": 14,
     "phrases to rewrite": 0,
 }
+# Words that no native writer of a manual would use: software returns, raises, warns, reads, writes and skips.
 PHRASES = (
     "is told", "are told", "told by", "is answered", "is counted for", "as it stands", "stands there",
     "stand there", "lies below", "lie above", "as far as known", "of one's own", "anew", "whoever",
     "owed to", "dearer", "next to nothing", "what is not", "who is not", "who has", "shall ",
 )  # fmt: skip
-"""Words that no native writer of a manual would use: software returns, raises, warns, reads, writes and skips."""
 
 
 def python_files(folder: Path) -> list[Path]:

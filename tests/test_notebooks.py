@@ -25,8 +25,8 @@ from anhelpers.scoring.stored import _digest
 from tests.golden.cases import is_self_contained
 
 COLLECTION = notebook_paths()
+# The quickest one. Of the whole collection, `make run` is the test.
 EXECUTED = "an_6_related"
-"""The quickest one. Of the whole collection, `make run` is the test."""
 
 
 def smallest(path):

@@ -29,11 +29,11 @@ def test_it_fits_two_screens():
     assert len(re.sub(r"\]\([^)]*\)", "]", read).split()) <= 350
 
 
+# Of Flamich et al. 2025 and Bugliarello et al. 2020, as their texts have them.
 SECTIONS = {
     "AN": "§1 §2 §3 §3.1 §4 §4.1 §5 §5.1 §5.2 §6 §7 A A.1 A.2 B C D E E.1 E.1.1 E.1.2 E.1.3 F G",
     "XMI": "§1 §2 §3 §4 §5 A B C D",
 }
-"""Of Flamich et al. 2025 and Bugliarello et al. 2020, as their texts have them."""
 ADDRESSES = {"AN": "arxiv.org/abs/2503.24013", "XMI": "2020.acl-main.149"}
 
 

@@ -69,25 +69,25 @@ class Erratum:
 
 
 FILES = {Quantity: "verification", Erratum: "errata"}
+# The kinds of errata, the most serious first, with the page's sentence on each.
 REMARKS = {
     "error": "A formula is wrong as printed and gives another number.",
     "slip": "A wrong word, symbol, digit or cross-reference; the surrounding text shows what is meant.",
     "caveat": "Correct as meant, but easily read as a stronger statement.",
     "open reading": "The text allows two readings, which lead to different results.",
 }
-"""The kinds of errata, the most serious first, with the page's sentence on each."""
 ERRATA = """What we think the papers and their files should say, a possible reply of their authors, and the test that
 shows it. Later versions of the papers may have corrected some. None affects the main results: the tradeoff, its
 concavity, and that XMI is higher, on average, out of English."""
 NETWORK = "impossible for a trained network"
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
+# Every public function of these modules is in a row, or below: it only reads, names, sorts or packs.
 MODULES = """
 stats bootstrap frontier fan mqm exact classroom plane divergences.pmf divergences.samples divergences.mmd
 divergences.critics divergences.processes accuracy.chrf accuracy.bleu accuracy.surface accuracy.comet accuracy.metricx
 xmi.measure xmi.models xmi.toy xmi.features xmi.published xmi.trainings
 """
-"""Every public function of these modules is in a row, or below: it only reads, names, sorts or packs."""
 NOT_QUANTITIES = {
     "bootstrap": "clusters_of few_clusters note_few_draws",
     "stats": "mean_ranks",

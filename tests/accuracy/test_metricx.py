@@ -20,8 +20,8 @@ from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.scoring import system_rows
 
+# float32 with padding and without, on scores up to 25: 7e-5 at most in 4,800 random inputs.
 ROUNDING = 2e-4
-"""float32 with padding and without, on scores up to 25: 7e-5 at most in 4,800 random inputs."""
 
 WORDS = "Das Haus|ist alt|The dog|reference:|candidate:|{hyp}| |</s>|漢字|ß|\t|xyzxyzxyzxyzxyzxyzxyzxyzxyz"
 WORDS = WORDS.split("|")

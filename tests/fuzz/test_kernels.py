@@ -112,10 +112,10 @@ NUMBERS = (
     | st.floats(-9, 9, width=16)
 )
 SCALE = st.sampled_from([1.0, 1e-75, 1e75, 100.0])
+# (source, accuracy, naturalness) of some candidates, many of them equal or in line, and a scale for each axis.
 POINTS = st.tuples(
     st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), min_size=1, max_size=24), SCALE, SCALE
 )
-"""(source, accuracy, naturalness) of some candidates, many of them equal or in line, and a scale for each axis."""
 
 
 def flat(points):
