@@ -38,8 +38,9 @@ site: build/.run   ## one offline folder from the executed notebooks: build/site
 docs: $(VENV)/.ready   ## all documentation as pages, with a reference of every name: build/docs/index.html
 	$(BIN)/python -m docs.build
 
-pictures: $(VENV)/.ready   ## the picture of the README, from its notebook
-	$(BIN)/anhelpers run an_5_1_oracle_curve -p picture docs/oracle_curve.svg --out build
+pictures: $(VENV)/.ready   ## the picture of the README
+	$(BIN)/anhelpers plane --data wmt24/en-de -o build/plane
+	cp build/plane/plane.svg docs/wmt24_plane.svg
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
