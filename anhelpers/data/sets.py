@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,8 @@ def load(
 
     called, year = str(name), int(one.year)
     test = _read_wmt(folder, one.lp, year=year, reference=reference, name=called, exclude=exclude)
-    return offer(test)
+    known = one.mono and whereabouts(one.mono)
+    return offer(test, partial(load_mono, called) if known else tuple)
 
 
 def _load_path(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
@@ -276,10 +276,10 @@ def _digest(texts: Sequence[str]) -> str:
     return sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _offered(test: TestSet, signature: str) -> dict[str, np.ndarray]:
+def _offered(
+    test: TestSet, mono: Callable[[], Sequence[str]], signature: str
+) -> dict[str, np.ndarray]:
     """Text -> what `cached` keeps under a signature, of R and those systems whose texts are the table's."""
-    from ..data.sets import load_mono, whereabouts  # which offers a loaded set
-
     head, rows = _read(test.name)
     own = {**test.systems, **test.refs}
     found: dict[str, np.ndarray] = {}
@@ -296,19 +296,18 @@ def _offered(test: TestSet, signature: str) -> dict[str, np.ndarray]:
                 if system in same:
                     texts = [own[system][i] for i in head["segments"]]
                     found |= zip(texts, values[j :: len(head["digests"])], strict=True)
-            r = head.get("mono") if name == "lpp" else None
-            if r and whereabouts(r["name"]):
-                texts = load_mono(test.name)
-                if Mono(texts).signature == r["signature"]:
-                    found |= {
-                        text: np.array([*row, 0.0])
-                        for text, row in zip(texts, r["lpp"], strict=True)
-                    }
+            if name == "lpp" and "mono" in head:
+                r, of_r = head["mono"], tuple(mono())
+                if Mono(of_r).signature == r["signature"]:
+                    found |= zip(of_r, (np.array([*row, 0.0]) for row in r["lpp"]), strict=True)
     return found
 
 
-def offer(test: TestSet) -> TestSet:
-    """The same test set, whose stored scores are found instead of computed, if its texts are those of a table."""
+def offer(test: TestSet, mono: Callable[[], Sequence[str]] = tuple) -> TestSet:
+    """The same test set, whose stored scores are found instead of computed, if its texts are those of a table.
+
+    `mono` returns R, whose stored scores are found as well.
+    """
     if test.name in score_tables():
-        OFFERS[test.name] = cache(partial(_offered, test))
+        OFFERS[test.name] = cache(partial(_offered, test, mono))
     return test
