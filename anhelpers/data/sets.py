@@ -179,7 +179,7 @@ def load(
 
     called, year = str(name), int(one.year)
     test = _read_wmt(folder, one.lp, year=year, reference=reference, name=called, exclude=exclude)
-    known = one.mono and whereabouts(one.mono)
+    known = one.mono in SETS and whereabouts(one.mono)
     return offer(test, partial(load_mono, called) if known else tuple)
 
 
