@@ -1,6 +1,5 @@
 """The table of `make bench`: what its rows say, that a missed goal shows, and that a peer may be absent."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -84,30 +83,6 @@ def test_misses_and_absent_peers_are_in_the_table_and_on_the_page(results):
     assert "slow &lt;b&gt;" in page
 
 
-def test_however_many_workloads_grow_all_are_drawn(results, monkeypatch):
-    """Eight lines can be told apart in one picture; `make bench` broke at the ninth."""
-    points = [
-        {"workload": f"w{i}", "along": along, "size": n, "seconds": n * 0.1, "mib": 1.0 + n}
-        for i in range(9)
-        for along in "NK"
-        for n in (1, 2, 4)
-    ]
-    monkeypatch.setattr("benchmarks.page.POINTS", points)
-    status, _, folder = results([beside("fast", "peer 1.0", [(3.0, 1.0)], goal=">= 2")])
-    page = (folder / "index.html").read_text("utf-8")
-    assert status == 0
-    assert all(f"w{i}, {along}^1.00" in page for i in range(9) for along in "NK")
-
-
-def test_the_page_of_one_benchmark_needs_no_other_one():
-    code = "import benchmarks.page, sys; print([name for name in sys.modules if '.bench_' in name])"
-    root = Path(__file__).parents[1]
-    said = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
-    ).stdout
-    assert said == "[]\n"
-
-
 def test_disagreement_and_a_broken_benchmark_end_with_status_1(results):
     wrong = beside("w", "peer 1.0", [(3.0, 1.0)], agree="apart by 2", agrees=False)
     status, said, folder = results([wrong])
@@ -120,19 +95,6 @@ def test_disagreement_and_a_broken_benchmark_end_with_status_1(results):
         0,
         True,
     )
-
-
-def test_a_peer_that_cannot_be_installed_or_ends_says_why(monkeypatch, tmp_path):
-    (tmp_path / "file").touch()
-    monkeypatch.setattr(peers, "ENVIRONMENTS", tmp_path / "file")
-    with pytest.raises(peers.PeerMissing, match="cannot be made"):
-        peers.environment("lm")
-    monkeypatch.setattr(peers, "ENVIRONMENTS", tmp_path)
-    monkeypatch.setattr(peers, "environment", lambda name: sys.executable)
-    with peers.peer("alibi", tmp_path / "none.npy") as process:
-        process.wait()
-        with pytest.raises(peers.PeerMissing, match="has ended"):
-            peers.ask(process, batch=1)
 
 
 def test_every_benchmark_has_a_file_and_every_file_is_run():

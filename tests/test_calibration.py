@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.__main__ import SAVED, inside, lines_of, main, measured, page, read_table
+from calibration.__main__ import inside, lines_of, measured, page, read_table
 from calibration.row import Row
 from calibration.rows import rows
 from calibration.worlds import World
@@ -62,24 +62,3 @@ def test_the_page_summarises_the_table():
     assert text == page(lines), "run make calibrate"
     mean = "| interval of a mean | 0.95 | 25 | 0.894 to 0.965 | 0.90 to 0.98 | 7: 0.892 to 0.969 |"
     assert mean in text
-
-
-def test_rows_that_are_done_are_not_made_again(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("calibration.__main__.BUILD", tmp_path)
-    monkeypatch.setattr("sys.argv", ["calibration", "--worlds", "2", "--only", "paired test"])
-    assert main() in (0, 1)
-    kept = (tmp_path / "rows_2.jsonl").read_text("utf-8")
-    monkeypatch.setattr("calibration.__main__.measured", None)
-    assert main() in (0, 1)
-    assert (tmp_path / "rows_2.jsonl").read_text("utf-8") == kept
-    table = read_table(tmp_path / "calibration.tsv")
-    assert [*table[0]] == SAVED
-    assert len(table) == sum("paired test" in row.quantity for row in rows())
-    assert "rows within their tolerance, 2 worlds each" in capsys.readouterr().out
-
-
-def test_worlds_are_the_same_for_the_same_seed():
-    world = World("MQM-like", "skewed")
-    first, again = (world.documents(np.random.default_rng(5), 7) for _ in range(2))
-    np.testing.assert_array_equal(first[0], again[0])
-    assert len(set(first[1].tolist())) == 7

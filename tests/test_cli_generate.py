@@ -40,11 +40,3 @@ def test_a_language_model_gets_a_prompt_and_a_run_resumes(call, tiny_lm, tmp_pat
     assert call(tiny_lm, *prompt) == 0
     assert (tmp_path / "c.jsonl").read_bytes() == first
     assert call(tiny_lm, "--lp", "en-de") == 2  # another prompt
-
-
-@pytest.mark.parametrize(
-    "options", [["-n", "0"], ["--method", "beam"], ["--lp", "en-fr"], ["-s", "scr"]]
-)
-def test_bad_input_is_one_line(call, tiny_marian, capsys, options):
-    assert call(tiny_marian / "mt", *options) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1

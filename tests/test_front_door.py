@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import pydoc
 import re
 import subprocess
 import sys
@@ -46,16 +45,10 @@ import sys, anhelpers as an
 heavy = {"numpy", "pandas", "scipy", "torch", "transformers", "altair"}
 assert not heavy & set(sys.modules)
 an.load
+an.metric("chrf", "de")
 assert not {"torch", "transformers", "altair", "scipy"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_help_is_a_table_of_contents():
-    assert an.__all__ == NAMES
-    page = pydoc.plain(pydoc.render_doc(an))
-    for line in ("Texts", "Metrics", "The curve and the plane", "oracle_curve from scores"):
-        assert line in page
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)

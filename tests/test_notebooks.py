@@ -323,13 +323,6 @@ def test_a_failed_notebook_keeps_earlier_results(tmp_path, capsys):
     assert {p.name: p.read_bytes() for p in out.iterdir()} == before
 
 
-def test_two_runs_write_the_same_bytes(tmp_path):
-    path = small_notebook(tmp_path, "one", "a = 1", "print('a')\nprint(a)")
-    first, second = (run([str(path)], None, tmp_path / name)[0] for name in ("x", "far/y"))
-    for kind in ("notebook", "html"):
-        assert getattr(first, kind).read_bytes() == getattr(second, kind).read_bytes()
-
-
 HEARING = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it

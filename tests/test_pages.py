@@ -95,17 +95,6 @@ def test_links_between_notebooks_lead_to_pages(exported):
         assert f'href="{address}"' in page
 
 
-def test_the_line_of_minutes_is_soft(exported):
-    page = exported(TEXT("# One\n\nWhy?\n\nAbout 15 minutes. Before this: nothing."))
-    assert '<p class="anx-about">About 15 minutes' in page
-
-
-def test_a_page_asks_nothing_of_a_network(exported):
-    page = exported(TEXT("$x$"))
-    assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
-    assert "mathjax" not in page.lower()
-
-
 def test_a_formula_beside_text_and_code():
     page = _typeset(r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*.")
     assert page.count("<math") == page.count("<mfrac>") == 1
@@ -118,11 +107,6 @@ def test_a_sign_after_a_formula_stays_in_its_line():
     kept = re.findall(r'<span class="anx-whole"><math.*?</math>(.*?)</span>', page)
     assert kept == [",", ")."]
     assert page.count("<math") == 5
-
-
-def test_a_table_in_the_text_scrolls_in_a_box_of_its_own():
-    page = _typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
-    assert re.fullmatch(r'<div class="anx-wide"><table>.*<math.*</table></div>\s*', page, re.S)
 
 
 def exercise(n):
@@ -167,9 +151,3 @@ def test_code_that_is_hidden_shows_what_it_made_and_no_note_of_the_run(exported)
     assert "made" in page
     assert "note: 3 scores" not in page
     assert ".celltag_hide-input:not(.anx-fold *) > .jp-Cell-inputWrapper" in page
-
-
-def test_headings_are_no_stops_of_the_tabulator(exported):
-    page = exported(TEXT("# One\n\n## Two"))
-    assert 'id="Two"' in page
-    assert "anchor-link" not in page.split("<main>")[1]

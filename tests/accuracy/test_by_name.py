@@ -1,14 +1,11 @@
 """Accuracy metrics by name, in the package and on the command line."""
 
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from anhelpers.accuracy import comet, metricx
-from anhelpers.accuracy.surface import METRICS, surface_metric
 from anhelpers.cli import main
 from anhelpers.errors import UnknownName
 from anhelpers.scoring.lookup import accuracy_metric
@@ -16,11 +13,6 @@ from anhelpers.scoring.lookup import accuracy_metric
 SRC = ["Yes.", "The dog barks.", "old"]
 REF = ["Ja.", "Der Hund bellt.", "alt"]
 HYP = ["Ja.", "Ein Hund", "Haus"]
-
-
-def test_surface_metrics_are_as_before():
-    for name in METRICS:
-        assert accuracy_metric(name, "de", 2).signature == surface_metric(name, "de", 2).signature
 
 
 def test_learned_names_are_their_models_of_the_hub(monkeypatch):
@@ -66,15 +58,6 @@ def test_what_is_no_name_is_told():
         accuracy_metric("metricx")
 
 
-def test_names_load_nothing_heavy():
-    code = (
-        "import sys; from anhelpers.scoring.lookup import accuracy_metric; accuracy_metric('chrf');"
-        "print([m for m in ('torch', 'transformers', 'comet') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 @pytest.fixture
 def texts(tmp_path):
     """The arguments -s, -r and -t of three segments."""
@@ -99,16 +82,3 @@ def test_score_takes_a_checkpoint_and_equals_comet(tiny_comet, texts, tmp_path, 
     ]
     np.testing.assert_allclose(ours.value, tiny.predict(rows).scores, rtol=0, atol=1e-6)
     assert set(table.metric) == {"chrf", "comet:regression_metric"}
-
-
-def test_curve_takes_a_checkpoint(tiny_comet, texts, tmp_path, capsys):
-    name = f"comet:{tiny_comet('regression_metric').folder}"
-    cands = tmp_path / "cands"
-    cands.write_text(
-        "".join(f"{h}\n{r}\n" for h, r in zip(HYP, REF, strict=True)), encoding="utf-8"
-    )
-    vertices = tmp_path / "curve.csv"
-    assert main(["curve", str(cands), "-k", "2", "-m", name, *texts[:6], "-o", str(vertices)]) == 0
-    assert (
-        pd.read_csv(vertices).accuracy_signature[0].startswith("comet|model:regression_metric|rev:")
-    )

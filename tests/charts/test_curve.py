@@ -83,20 +83,6 @@ def test_systems_have_marks_by_category_bars_labels_and_tooltips(curve, systems)
     assert "B (52, -3.1)" in chart.description
 
 
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        (lambda t: t.drop(columns="category"), DataError),
-        (lambda t: t.assign(category="humans"), UnknownName),
-        (lambda t: t.assign(accuracy=["98,1", 52.0, np.nan]), DataError),
-        (lambda t: t.assign(accuracy=[math.inf, 52.0, np.nan]), DataError),
-    ],
-)
-def test_wrong_tables_of_systems_are_refused(curve, systems, change, error):
-    with pytest.raises(error):
-        plot_curve(curve, change(systems))
-
-
 def test_systems_outside_given_ranges_are_named_not_drawn(curve, systems):
     ranges = ((-3.15, float(curve.naturalness.mean())), (40.0, 80.0))
     chart = plot_curve(curve, systems, ranges=ranges)

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from anhelpers.accuracy.external import _joined, external_metric
+from anhelpers.accuracy.external import external_metric
 from anhelpers.data import TestSet, load, read_system_scores, write_mme, write_mme_scores
 from anhelpers.data.external import Family, _find_segments, read_scores, read_wmt25_scores
 from anhelpers.data.wmt import _language_pairs, _read_wmt
@@ -110,20 +108,6 @@ def test_what_the_command_score_writes_is_read_back(tmp_path):
         again = external_metric(f"stored:{path}#{metric.name}")
         assert (again.higher_is_better, again.unit) == (metric.higher_is_better, metric.unit)
         np.testing.assert_allclose(system_scores(TEST, again), system_scores(TEST, metric))
-
-
-@given(st.randoms(use_true_random=False), st.integers(1, 6))
-def test_a_join_is_the_mean_over_raters_in_any_order_of_rows(random, raters):
-    rows = [
-        (s, i, r, random.uniform(0, 100)) for s in "AB" for i in range(3) for r in range(raters)
-    ]
-    random.shuffle(rows)
-    frame = pd.DataFrame(rows, columns=["system", "segment", "rater", "value"])
-    found = _joined(TEST, frame, "x", "x").values
-    for j, system in enumerate("AB"):
-        for i in range(3):
-            mine = [v for s, k, _, v in rows if (s, k) == (system, i)]
-            assert found[i, j] == pytest.approx(np.mean(mine))
 
 
 def test_texts_decide_with_the_source_the_system_and_the_document():
