@@ -1,6 +1,5 @@
 """Accuracy metrics by name, in the package and on the command line."""
 
-
 import numpy as np
 import pandas as pd
 import pytest
