@@ -128,7 +128,7 @@ def write_report(
         table = from_template("systems.tex", tex=_latex_text, rows=_rows(results), **facts)
         write_atomic(fresh / "systems.tex", table)
         beside = len(panels) == 2
-        size = (400, 400) if beside else (620, 420)
+        size = (480, 460) if beside else (620, 420)
         title = plane.naturalness.title
         wide, _, _ = plot_panels(panels, title, ruler=ruler, size=size, beside=beside)
         title = f"{plane.name}: {plane.compared.sum()} systems"
