@@ -127,10 +127,7 @@ def write_report(
         write_atomic(fresh / "caption.tex", from_template("caption.tex", tex=_latex_text, **facts))
         table = from_template("systems.tex", tex=_latex_text, rows=_rows(results), **facts)
         write_atomic(fresh / "systems.tex", table)
-        beside = len(panels) == 2
-        size = (480, 460) if beside else (620, 420)
-        title = plane.naturalness.title
-        wide, _, _ = plot_panels(panels, title, ruler=ruler, size=size, beside=beside)
+        wide, _, _ = plot_panels(panels, plane.naturalness.title, ruler=ruler, size=(620, 420))
         title = f"{plane.name}: {plane.compared.sum()} systems"
         parts = _parts(results) | {"Appendix": [appendix]}
         page = from_template("plane.html", title=title, chart=interactive(wide), parts=parts)
