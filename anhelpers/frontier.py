@@ -435,39 +435,6 @@ def _push(chain, beta, m, i, acc, nat):
         return m + 1
 
 
-@compiled
-def line_distances(points, starts, line, begins, ends, units):
-    """(n,) Euclidean distance of each point from the line of its group; a line of one point is that point.
-
-    Parameters
-    ----------
-    points, line : array
-        (2, n) points, and (2, V) corners of all lines.
-    starts : array
-        (G+1,) begin of each group of points.
-    begins, ends : array
-        (G,) corners of a group's line; several groups may share them.
-    units : array
-        (G, 2) > 0, units of both axes for the distances of a group.
-    """
-    far = np.empty(points.shape[1])
-    for g in range(len(starts) - 1):
-        first, last = begins[g], max(ends[g] - 1, begins[g] + 1)
-        wide, high = units[g]
-        for i in range(starts[g], starts[g + 1]):
-            least = np.inf
-            for v in range(first, last):
-                w = min(v + 1, ends[g] - 1)
-                dx, dy = (line[0, w] - line[0, v]) / wide, (line[1, w] - line[1, v]) / high
-                x, y = (points[0, i] - line[0, v]) / wide, (points[1, i] - line[1, v]) / high
-                square = dx * dx + dy * dy
-                along = min(max((x * dx + y * dy) / square, 0.0), 1.0) if square > 0 else 0.0
-                x, y = x - along * dx, y - along * dy
-                least = min(least, x * x + y * y)
-            far[i] = np.sqrt(least)
-    return far
-
-
 def _edges_of(rows: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(is_edge, here, before): rows of the chains but the first of each, and the ones before them."""
     is_edge = np.ones(len(rows), dtype=bool)

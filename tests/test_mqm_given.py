@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.accuracy.external import external_metric as mqm_metric
+from anhelpers.accuracy.external import _external_metric as mqm_metric
 from anhelpers.cli import main
 from anhelpers.data import TestSet, find_file, load, rated_texts, ratings_file, read_ratings
 from anhelpers.data.ratings import join_ratings

@@ -99,7 +99,7 @@ NOT_QUANTITIES = {
     "mean_axis metric_against metric_axis mixed_systems oracle_studies oracle_study outside_of overshoot plane_of "
     "rated_metrics rated_plane sliced_table stored_against system_plane undecided verdict with_human_points "
     "with_sanity_systems without_sparse in_one_cell readable",
-    "accuracy.surface": "referenced sacrebleu_metric streams",
+    "accuracy.surface": "sacrebleu_metric",
     "accuracy.chrf": "",
     "accuracy.bleu": "",
     "accuracy.comet": "",

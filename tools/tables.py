@@ -25,7 +25,7 @@ from anhelpers.data.fetch import bundled
 from anhelpers.data.sets import SETS, mono_for, whereabouts
 from anhelpers.errors import UnknownName
 from anhelpers.naturalness import Mono
-from anhelpers.naturalness.lexical import words
+from anhelpers.naturalness.lexical import _words
 from anhelpers.naturalness.native import _head_scores, load_heads
 from anhelpers.scoring.cache import OFFERS
 from anhelpers.scoring.stored import COLUMNS, FOLDER, SUFFIX, _digest
@@ -94,7 +94,7 @@ def table(whole: an.TestSet, chosen: list[int]) -> tuple[dict, pd.DataFrame]:
         pass
     for one in {*parts} & {"lpp", "native"}:
         parts[one] = np.where([[not text.strip()] for text in texts], np.nan, parts[one])
-    rows = pd.DataFrame({"output": numbers, "words": [len(words(text)) for text in texts]})
+    rows = pd.DataFrame({"output": numbers, "words": [len(_words(text)) for text in texts]})
     for one, values in parts.items():
         for name, column in zip(COLUMNS[one], values.T, strict=True):
             rounded = np.round(column, 4)

@@ -65,7 +65,7 @@ def _counter(word_order: int = 0) -> Counter:
             if len(refs) == 1:
                 return stats
             missing = np.repeat([text is None for text in stream], np.diff(groups))
-            score = np.where(missing, -1.0, scores(stats))
+            score = np.where(missing, -1.0, _scores(stats))
             better = score > best_score if r else np.ones(n, bool)
             best = np.where(better[:, None], stats, best if r else stats)
             best_score = np.where(better, score, best_score if r else score)
@@ -74,7 +74,7 @@ def _counter(word_order: int = 0) -> Counter:
     return counts
 
 
-def scores(stats: ArrayLike) -> np.ndarray:
+def _scores(stats: ArrayLike) -> np.ndarray:
     """F-score (β = 2) of precision and recall, averaged over the orders that both texts have.
 
     Parameters
@@ -89,7 +89,7 @@ def scores(stats: ArrayLike) -> np.ndarray:
     ----------
     sacreBLEU's CHRF(eps_smoothing=False), in its order of operations.
 
-    >>> scores([3, 3, 3, 2, 2, 2])
+    >>> _scores([3, 3, 3, 2, 2, 2])
     array(100.)
     """
     stats = np.asarray(stats, dtype=np.float64)

@@ -24,7 +24,7 @@ from ..metrics import Asked, Metric, signature_of
 from ..models import batches, padded
 from ..progress import note
 from ..scoring.cache import cached, groups
-from .surface import _check_number, streams
+from .surface import _check_number, _streams
 
 _NEEDS = {"src": "srcs", "ref": "refs"}
 _DTYPES = ("float32", "float16")  # comet's estimator takes no bfloat16
@@ -223,7 +223,7 @@ def _library() -> Any:
 # -- scores ------------------------------------------------------------------------------------------------------------
 
 
-def comet_metric(
+def _comet_metric(
     name: str | Path,
     n_refs: int | str = 1,
     *,
@@ -277,7 +277,7 @@ def comet_metric(
 def _named(asked: Asked) -> Metric:
     """Return the COMET of a row of the table of metrics, with the reference if the row has it."""
     reference = "reference" in asked.sees
-    return comet_metric(
+    return _comet_metric(
         asked.model, asked.n_refs, reference=reference, called=asked.called, **asked.options
     )
 
@@ -420,7 +420,7 @@ def _learned_metric(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
         given = {"src": _sources(metric.label, srcs)} if "src" in reads else {}
-        found = streams(refs, metric.label, n_refs) if "ref" in reads else []
+        found = _streams(refs, metric.label, n_refs) if "ref" in reads else []
         passes = [given | {"ref": one} for one in found] or [given]
         rows, there = _rows(reads, hyps, passes, segment)
         values = np.zeros((*there.shape, 2))

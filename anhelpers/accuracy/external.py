@@ -30,7 +30,7 @@ from ..mqm.scores import MqmScores, choose_scheme, score_ratings
 _MQM = {"mqm": "penalty", "mqm-accuracy": "accuracy", "mqm-fluency": "fluency"}
 
 
-def external_metric(name: str) -> Metric:
+def _external_metric(name: str) -> Metric:
     """Return a metric of stored scores or ratings, such as "esa:esa/wmt24".
 
     Parameters
@@ -55,7 +55,7 @@ def external_metric(name: str) -> Metric:
 
 def _named(asked: Asked) -> Metric:
     """Return the metric of a row of the table of metrics."""
-    return external_metric(asked.name)
+    return _external_metric(asked.name)
 
 
 def _metric(

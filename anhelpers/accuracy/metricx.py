@@ -132,7 +132,7 @@ def _one_logit(model: Any) -> Any:
     return model
 
 
-def metricx_metric(
+def _metricx_metric(
     name: str | Path, n_refs: int | str = 1, *, called: str | None = None, **options: Any
 ) -> Metric:
     """Return MetricX as a metric: predicted error points per segment, 0 to 25, lower is better.
@@ -180,7 +180,7 @@ def _named(asked: Asked) -> Metric:
     """Return the MetricX of a row of the table of metrics; "metricx:MODEL" takes the variant of the model's name."""
     family = asked.name.partition(":")[0]
     variant = family if family in VARIANTS else None
-    return metricx_metric(
+    return _metricx_metric(
         asked.model, asked.n_refs, variant=variant, called=asked.called, **asked.options
     )
 

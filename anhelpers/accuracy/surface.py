@@ -65,20 +65,21 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     threads = 1 if name == "ter" else cores()
 
     def count(hyps: Sequence[str], refs: Any, segment: ArrayLike | None = None) -> np.ndarray:
-        batches = _batches(hyps, streams(refs, label, n_refs), segment)
+        batches = _batches(hyps, _streams(refs, label, n_refs), segment)
         return _gather(counter(), list(batches), threads)
 
     def score_segments(
         hyps: Sequence[str], refs: Any, srcs: Any = None, segment: ArrayLike | None = None
     ) -> np.ndarray:
-        refs = streams(refs, label, n_refs)
-        scores, known = segment_scores(count(hyps, refs, segment)), referenced(refs)
+        refs = _streams(refs, label, n_refs)
+        scores, known = segment_scores(count(hyps, refs, segment)), _referenced(refs)
         return np.where(known if segment is None else known[np.asarray(segment)], scores, np.nan)
 
     def score_corpus(hyps: Sequence[str], refs: Any, srcs: Any = None) -> float:
-        refs = streams(refs, label, n_refs)
-        if not referenced(refs).any():
-            raise DataError(f"{label} of a corpus: got no reference, expected one at least.")
+        refs = _streams(refs, label, n_refs)
+        checks.some(
+            _referenced(refs), f"{label} of a corpus: got no reference, expected one at least."
+        )
         # cumsum adds in order, as sacreBLEU: with several references, TER's lengths are fractions
         return float(corpus_scores(np.cumsum(count(hyps, refs), axis=0)[-1]))
 
@@ -120,7 +121,7 @@ def _functions(name: str, trg_lang: str) -> tuple[Callable, Callable, Callable[[
         if trg_lang and not spaced(trg_lang):
             note_once(f"TER needs spaces, which '{trg_lang}' is written without. Use chrf or bleu.")
         return _ter_scores, _ter_scores, _ter_counter
-    return chrf.scores, chrf.scores, partial(chrf._counter, 2 * (name == "chrf++"))
+    return chrf._scores, chrf._scores, partial(chrf._counter, 2 * (name == "chrf++"))
 
 
 def _signature(sacre: Any, n_refs: int | str) -> str:
@@ -184,7 +185,7 @@ def _check_number(n_refs: int | str) -> None:
         checks.whole("n_refs", n_refs)
 
 
-def streams(refs: Any, label: str, n_refs: int | str) -> list[list[Reference]]:
+def _streams(refs: Any, label: str, n_refs: int | str) -> list[list[Reference]]:
     """Return R lists of N texts, one list per reference; None if a reference is missing.
 
     Parameters
@@ -208,10 +209,10 @@ def streams(refs: Any, label: str, n_refs: int | str) -> list[list[Reference]]:
     return found
 
 
-def referenced(refs: Sequence[Sequence[Reference]]) -> np.ndarray:
+def _referenced(refs: Sequence[Sequence[Reference]]) -> np.ndarray:
     """(N,) bool: the segment has at least one reference.
 
-    >>> referenced([["a", None, None], ["b", "c", None]]).tolist()
+    >>> _referenced([["a", None, None], ["b", "c", None]]).tolist()
     [True, True, False]
     """
     return np.array([[text is not None for text in stream] for stream in refs], bool).any(0)

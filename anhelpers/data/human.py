@@ -300,7 +300,7 @@ def rated_name(axis: str, data: str | PathLike) -> str:
     return name if str(data) in TEACHING else f"{name}:{data}"
 
 
-def rated_metric(name: str, trg_lang: str = "de") -> Metric:
+def _rated_metric(name: str, trg_lang: str = "de") -> Metric:
     """The metric whose score of a text is its mean rating over the passes; nan without a rating.
 
     A text is found by its source and its words, in any part of the set; equal texts of a source share the mean of
@@ -350,5 +350,5 @@ _of_package = lru_cache(4)(load_ratings)
 
 
 def _named(asked: Asked) -> Metric:
-    """The maker of `rated_metric` in the table of metrics."""
-    return rated_metric(asked.name, asked.lang)
+    """The maker of `_rated_metric` in the table of metrics."""
+    return _rated_metric(asked.name, asked.lang)

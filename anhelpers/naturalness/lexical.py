@@ -33,14 +33,14 @@ _CJK = "\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _JOINERS = "\u200c\u200d"
 
 
-def words(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     """The lower-case words of a text: runs of letters, digits and marks, with apostrophes inside.
 
     In NFC, with ’ as '. A Chinese character or a kana is a word. Hyphens, underscores and other signs separate words.
 
-    >>> words("Wie geht's, Herr O’Neill? 3-mal gut.")
+    >>> _words("Wie geht's, Herr O’Neill? 3-mal gut.")
     ['wie', "geht's", 'herr', "o'neill", '3', 'mal', 'gut']
-    >>> words("今日は good")
+    >>> _words("今日は good")
     ['今', '日', 'は', 'good']
     """
     return _pattern().findall(unicodedata.normalize("NFC", text).lower().replace("’", "'"))
@@ -284,7 +284,7 @@ def _lexical_metric(measure: str, trg_lang: str) -> Metric:
     m = MEASURES[checks.one_of(measure, MEASURES, "lexical measure")]
 
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
-        return float(m.of([word for text in hyps for word in words(text)]))
+        return float(m.of([word for text in hyps for word in _words(text)]))
 
     return Metric(
         measure,
@@ -323,7 +323,7 @@ def lexical_table(test: TestSet, measures: Sequence[str] = tuple(MEASURES)) -> p
     for system, hyps in test.systems.items():
         docs: dict[Hashable, list[str]] = {}
         for text, doc in zip(hyps, clusters, strict=True):
-            docs.setdefault(doc, []).extend(words(text))
+            docs.setdefault(doc, []).extend(_words(text))
         sizes = [len(doc) for doc in docs.values() if doc]
         counting = float(effective(sizes)) if sizes else 0.0
         for name in measures:

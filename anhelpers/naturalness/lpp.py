@@ -63,21 +63,20 @@ class LppDistance:
         return f"{means}, D = {abs(self.gap.value):.3f}, {self.gap.text(3)}"
 
 
-def lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
+def _lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
     """(LPP, standard error, n): the mean over sentences of -log Γ(y)/|y|, in nats per token.
 
     Parameters
     ----------
     mean_logprobs : (N,) log-probability per token of each text; nan is left out of n.
 
-    >>> lpp([-2.0, -4.0])
+    >>> _lpp([-2.0, -4.0])
     (3.0, 1.0, 2)
     """
     values = -np.asarray(mean_logprobs, dtype=np.float64)
     values = values[~np.isnan(values)]
-    if len(values) < 2:
-        raise DataError(f"LPP: got {len(values)} scored texts, expected at least 2.")
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values)
+    n = checks.whole("LPP's number of scored texts", len(values), 2)
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)), n
 
 
 def lpp_distance(
@@ -140,7 +139,7 @@ def _moves(
     mean_logprobs: ArrayLike, docs: Sequence | np.ndarray | None, name: str, paired: bool
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """(LPP, how far each scored text moves it, the document of each scored text)."""
-    value, _, n = lpp(mean_logprobs)
+    value, _, n = _lpp(mean_logprobs)
     values = -np.asarray(mean_logprobs, dtype=np.float64)
     of = np.arange(len(values)) if docs is None else np.asarray(docs)
     checks.same_length(**{"log-probabilities": values, name: of})
@@ -203,8 +202,7 @@ def score_mono(metric: Metric, mono: Mono) -> tuple[Estimate, np.ndarray]:
         raise DataError(f"R: got {metric.name}, expected a metric that scores a text by itself.")
     scores = metric.oriented(metric.score_segments(mono.texts))
     there = scores[~np.isnan(scores)]
-    if (n := len(there)) < 2:
-        raise DataError(f"R ({mono.origin}): got {n} texts with a score, expected 2 or more.")
+    n = checks.whole(f"R ({mono.origin}): number of texts with a score", len(there), 2)
     mean = float(there.mean())
     variance, counting = moves_variance((there - mean) / n, np.arange(n))
     low, high = np.clip(student(mean, variance**0.5, counting), *metric.oriented_bounds).tolist()
@@ -254,7 +252,7 @@ def lpp_distance_metric(metric: Metric, mono: Mono) -> Metric:
 
     @cache
     def lpp_r() -> float:
-        return lpp(-of_text(mono.texts))[0]
+        return _lpp(-of_text(mono.texts))[0]
 
     def count(hyps: Sequence[str], refs: Any = None, segment: Any = None) -> np.ndarray:
         logprobs = -of_text(hyps)

@@ -154,8 +154,7 @@ def _mean_states(lm: LanguageModel, texts: Sequence[str], layers: Sequence[int])
 def _cut(network: Any, n: int) -> Any:
     """The first n layers of a decoder, without its last normalisation; the weights are shared."""
     torch = need("torch", "the metric native")
-    if not 1 <= n <= len(network.layers):
-        raise DataError(f"layer: got {n}, expected 1 to {len(network.layers)}.")
+    checks.whole("layer", n, 1, len(network.layers))
     cut = copy.copy(network)
     cut._modules = network._modules | {"layers": network.layers[:n], "norm": torch.nn.Identity()}
     return cut

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
-from .._lazy import pd
+from .. import checks
+from .._lazy import compiled, pd
 from ..bootstrap import Score, cluster_sums, score_intervals
 from ..errors import DataError
-from ..frontier import OracleCurve, hulls, line_distances
+from ..frontier import OracleCurve, hulls
 from ..stats import p_value, pearson, spearman
 from .scores import Plane
 
@@ -79,9 +81,7 @@ def local_correlation(
     these are all (up to 7 systems); n, n_docs. Without variation on an axis, r and p are nan.
     """
     plane = plane.only(plane.distinct())
-    k = len(plane.systems)
-    if k < FEWEST:
-        raise DataError(f"systems: got {k}, expected at least {FEWEST} for a local correlation.")
+    k = checks.whole("number of systems", len(plane.systems), FEWEST)
     scores = plane.scores()
     distance = frontier_distance(scores, curve)
     order, windows = np.argsort(distance, kind="stable"), _windows(k, width)
@@ -330,4 +330,39 @@ def _distances(scores: np.ndarray, curve: OracleCurve | None) -> np.ndarray:
         line = np.stack([curve.accuracy, curve.naturalness])
         begins, ends = np.zeros(n, np.int64), np.full(n, line.shape[1])
     units = scores.std(2, ddof=1)
-    return line_distances(points, starts, line, begins, ends, units).reshape(n, k)
+    return _line_distances(points, starts, line, begins, ends, units).reshape(n, k)
+
+
+@compiled
+def _line_distances(
+    points: Any, starts: Any, line: Any, begins: Any, ends: Any, units: Any
+) -> np.ndarray:
+    """(n,) Euclidean distance of each point from the line of its group; a line of one point is that point.
+
+    Parameters
+    ----------
+    points, line : array
+        (2, n) points, and (2, V) corners of all lines.
+    starts : array
+        (G+1,) begin of each group of points.
+    begins, ends : array
+        (G,) corners of a group's line; several groups may share them.
+    units : array
+        (G, 2) > 0, units of both axes for the distances of a group.
+    """
+    far = np.empty(points.shape[1])
+    for g in range(len(starts) - 1):
+        first, last = begins[g], max(ends[g] - 1, begins[g] + 1)
+        wide, high = units[g]
+        for i in range(starts[g], starts[g + 1]):
+            least = np.inf
+            for v in range(first, last):
+                w = min(v + 1, ends[g] - 1)
+                dx, dy = (line[0, w] - line[0, v]) / wide, (line[1, w] - line[1, v]) / high
+                x, y = (points[0, i] - line[0, v]) / wide, (points[1, i] - line[1, v]) / high
+                square = dx * dx + dy * dy
+                along = min(max((x * dx + y * dy) / square, 0.0), 1.0) if square > 0 else 0.0
+                x, y = x - along * dx, y - along * dy
+                least = min(least, x * x + y * y)
+            far[i] = np.sqrt(least)
+    return far

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import anhelpers as an
-from anhelpers.data.human import RATED, load_ratings, rated_metric, rated_name, ratings_beside
+from anhelpers.data.human import RATED, _rated_metric, load_ratings, rated_name, ratings_beside
 from anhelpers.data.sets import _minimal_pairs, ratings_file
 from anhelpers.estimate import Estimate
 from anhelpers.naturalness.lm import score_texts
@@ -144,7 +144,7 @@ def _ratings(of: Judged) -> Answers:
     each, where = rated.naturalness[: rated.n_candidates], rated.segment[: rated.n_candidates]
     yield PEOPLE, "ρ with rated naturalness", of.within(each[:, 0], each[:, 1], where)
     alone, lang = of.test.without(of.test.systems), of.test.trg_lang
-    metric = rated_metric(rated_name("accuracy", of.data), lang)
+    metric = _rated_metric(rated_name("accuracy", of.data), lang)
     accuracy = metric.oriented(score_all(alone, metric, of.cands)[0])
     for judge, scores in of.scores.items():
         if judge != PEOPLE:

@@ -20,8 +20,8 @@ def test_learned_names_are_their_models_of_the_hub(monkeypatch):
     def kept(family):
         return lambda model, n_refs, **options: asked.append((family, model, n_refs, options))
 
-    monkeypatch.setattr(comet, "comet_metric", kept("comet"))
-    monkeypatch.setattr(metricx, "metricx_metric", kept("metricx"))
+    monkeypatch.setattr(comet, "_comet_metric", kept("comet"))
+    monkeypatch.setattr(metricx, "_metricx_metric", kept("metricx"))
     for name in (
         "cometkiwi",
         "metricx24-qe",

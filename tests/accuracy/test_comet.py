@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 pytest.importorskip("comet", reason="pip install -c constraints.txt -e '.[neural]'")
 
 from anhelpers.accuracy import comet as scoring
-from anhelpers.accuracy.comet import _comet_scores, _load_comet, comet_metric
+from anhelpers.accuracy.comet import _comet_metric, _comet_scores, _load_comet
 from anhelpers.candidates import mbr_utility
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.errors import DataError
@@ -102,7 +102,7 @@ def test_many_hypotheses_per_source_and_several_references(tiny_comet):
     tiny = tiny_comet("regression_metric")
     srcs, refs = ["Yes.", "The dog"], [["Ja.", "Der Hund"], ["Doch.", "Hund"]]
     hyps, segment = ["Ja.", "", "Hund", "Das Haus", "Hund"], np.array([1, 0, 1, 0, 1])
-    ours = comet_metric(tiny.folder, 2, device="cpu").score_segments(
+    ours = _comet_metric(tiny.folder, 2, device="cpu").score_segments(
         hyps, refs=refs, srcs=srcs, segment=segment
     )
     rows = [
@@ -122,7 +122,7 @@ def test_a_systems_score_is_comets_system_score(tiny_comet):
     test = TestSet(
         "t", "en-de", ("Yes.", "The dog"), {"A": ("Ja.", "Der Hund")}, {"S": ("Ja.", "Das Haus")}
     )
-    rows = system_rows(test, [comet_metric(tiny.folder, device="cpu")])
+    rows = system_rows(test, [_comet_metric(tiny.folder, device="cpu")])
     texts = zip(test.srcs, test.systems["S"], test.refs["A"], strict=True)
     wanted = tiny.predict([{"src": s, "mt": h, "ref": r} for s, h, r in texts])
     assert rows.value[0] == pytest.approx(wanted.system_score, rel=0, abs=ROUNDING)
@@ -138,7 +138,7 @@ def test_a_systems_score_is_comets_system_score(tiny_comet):
 
 
 def test_the_signature_says_all_that_decides_a_score(tiny_comet):
-    metric = comet_metric(tiny_comet("unified_metric").folder, 2, device="cpu")
+    metric = _comet_metric(tiny_comet("unified_metric").folder, 2, device="cpu")
     head, *parts = metric.signature.split("|")
     values = dict(part.split(":", 1) for part in parts)
     assert head == "comet"
@@ -153,7 +153,7 @@ def test_the_signature_says_all_that_decides_a_score(tiny_comet):
     assert (values["max"], values["nrefs"], values["refs"]) == ("62", "2", "mean")
     assert len(values["rev"]) == 12
     assert values["enc"].startswith("encoder@")
-    quality = comet_metric(tiny_comet("unified_metric").folder, 2, reference=False, device="cpu")
+    quality = _comet_metric(tiny_comet("unified_metric").folder, 2, reference=False, device="cpu")
     assert (quality.needs, quality.name) == (("srcs",), "comet-qe:unified_metric")
     assert "nrefs" not in quality.signature
     assert "reads:src+hyp|" in quality.signature
@@ -202,7 +202,7 @@ def test_inputs_are_counted_where_comet_cuts_them(tiny_comet, kind, reference):
 
 
 def test_blank_hypotheses_and_cut_inputs_are_told(tiny_comet, capsys):
-    metric = comet_metric(tiny_comet("regression_metric").folder, device="cpu")
+    metric = _comet_metric(tiny_comet("regression_metric").folder, device="cpu")
     scores = metric.score_segments(["", "ja " * 99, "ja"], refs=[["Ja."] * 3], srcs=["Yes."] * 3)
     assert np.isfinite(scores).all()
     notes = capsys.readouterr().err.splitlines()
@@ -215,7 +215,7 @@ def test_scores_come_from_the_store_with_the_same_bits_and_notes(
     tiny_comet, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "s.sqlite"))
-    metric = comet_metric(tiny_comet("regression_metric").folder, device="cpu")
+    metric = _comet_metric(tiny_comet("regression_metric").folder, device="cpu")
     texts = {"refs": [["Ja.", "Hund"]], "srcs": ["Yes.", "Dog"]}
     first = metric.score_segments(["ja " * 99, "Der Hund"], **texts)
     notes = [line for line in capsys.readouterr().err.splitlines() if "cut" in line]
@@ -229,7 +229,7 @@ def test_scores_come_from_the_store_with_the_same_bits_and_notes(
     assert notes[0] in capsys.readouterr().err
     metric.score_segments(["neu", "Der Hund"], **texts)
     assert asked == [("Yes.", "neu", "Ja.")]
-    two = comet_metric(tiny_comet("regression_metric").folder, 2, device="cpu")
+    two = _comet_metric(tiny_comet("regression_metric").folder, 2, device="cpu")
     two.score_segments(
         ["neu", "Der Hund"], refs=[["Ja.", "Hund"], ["Doch.", "Hund"]], srcs=["Yes.", "Dog"]
     )
@@ -239,7 +239,7 @@ def test_scores_come_from_the_store_with_the_same_bits_and_notes(
 def test_it_serves_mbr(tiny_comet):
     tiny = tiny_comet("regression_metric")
     cands = CandidateSet(np.zeros(3, int), ("Ja.", "Doch.", "Hund"))
-    ours = mbr_utility(comet_metric(tiny.folder, device="cpu"), cands, ["Yes."])
+    ours = mbr_utility(_comet_metric(tiny.folder, device="cpu"), cands, ["Yes."])
     pairs = [(h, r) for h in cands.texts for r in cands.texts if h != r]
     theirs = tiny.predict([{"src": "Yes.", "mt": h, "ref": r} for h, r in pairs]).scores
     np.testing.assert_allclose(ours, np.reshape(theirs, (3, 2)).mean(1), rtol=0, atol=ROUNDING)
@@ -259,7 +259,7 @@ BAD_TEXTS = {
 
 @pytest.mark.parametrize("case", BAD_TEXTS)
 def test_bad_texts(tiny_comet, case):
-    metric = comet_metric(tiny_comet("regression_metric").folder, device="cpu")
+    metric = _comet_metric(tiny_comet("regression_metric").folder, device="cpu")
     texts = {"hyps": ["a", "b"], "refs": [["a", "b"]], "srcs": ["a", "b"]}
     assert np.isfinite(metric.score_segments(**texts)).all()
     with pytest.raises(DataError):
@@ -268,7 +268,7 @@ def test_bad_texts(tiny_comet, case):
 
 def test_no_text_and_no_reference(tiny_comet):
     folder = tiny_comet("regression_metric").folder
-    metric = comet_metric(folder, device="cpu")
+    metric = _comet_metric(folder, device="cpu")
     assert metric.score_segments([], refs=[[]], srcs=[]).shape == (0,)
     with pytest.raises(DataError, match="n_refs"):
-        comet_metric(folder, 0, device="cpu")
+        _comet_metric(folder, 0, device="cpu")

@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from anhelpers.accuracy import metricx
-from anhelpers.accuracy.metricx import _inputs, _load_metricx, _metricx_scores, metricx_metric
+from anhelpers.accuracy.metricx import _inputs, _load_metricx, _metricx_metric, _metricx_scores
 from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.scoring import system_rows
@@ -206,7 +206,7 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
 
 
 def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys):
-    metric = metricx_metric(tiny(), 2, device="cpu")
+    metric = _metricx_metric(tiny(), 2, device="cpu")
     assert (metric.name, metric.label, metric.needs) == (
         "metricx24:metricx-24-tiny",
         "MetricX 24-tiny",
@@ -227,7 +227,7 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
     ]
     assert rows.value[0] == pytest.approx(np.mean(wanted), rel=0, abs=ROUNDING)
     assert "scored 1 blank hypotheses as any text." in capsys.readouterr().err
-    quality = metricx_metric(tiny(), variant="metricx24-qe", device="cpu")
+    quality = _metricx_metric(tiny(), variant="metricx24-qe", device="cpu")
     assert (quality.needs, quality.label) == (("srcs",), "MetricX 24-tiny without reference")
     with pytest.raises(DataError, match="got no sources"):
         quality.score_segments(["a"])
@@ -237,7 +237,7 @@ def test_bfloat16_is_said_and_near(tiny):
     half, full = (
         _load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")
     )
-    assert "|dtype:bfloat16|" in metricx_metric(tiny(), device="cpu", dtype="bfloat16").signature
+    assert "|dtype:bfloat16|" in _metricx_metric(tiny(), device="cpu", dtype="bfloat16").signature
     apart = np.abs(_metricx_scores(half, ROWS)[:, 0] - _metricx_scores(full, ROWS)[:, 0])
     assert 0 < np.median(apart) < 1
 

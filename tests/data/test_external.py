@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.accuracy.external import external_metric
+from anhelpers.accuracy.external import _external_metric
 from anhelpers.data import TestSet, load, read_system_scores, write_mme, write_mme_scores
 from anhelpers.data.external import Family, _find_segments, read_scores, read_wmt25_scores
 from anhelpers.data.wmt import _language_pairs, _read_wmt
@@ -53,13 +53,13 @@ def table(tmp_path):
 
 
 def stored(place, metric, test=TEST):
-    return external_metric(f"stored:{place}#{metric}").score_systems(test).values
+    return _external_metric(f"stored:{place}#{metric}").score_systems(test).values
 
 
 @pytest.mark.verifies("Stored scores of segments", by="hand")
 def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
     test = load(folder, "en-de")
-    metric = external_metric(f"stored:{folder}#mqm")
+    metric = _external_metric(f"stored:{folder}#mqm")
     wanted = ("MQM points", False, (0, np.inf))
     assert (metric.unit, metric.higher_is_better, metric.bounds) == wanted
     found = metric.score_systems(test)
@@ -73,10 +73,10 @@ def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
 
 def test_scores_have_the_direction_of_their_metric(folder):
     test = load(folder, "en-de")
-    metricx = external_metric(f"stored:{folder}#MetricX-24-src")
+    metricx = _external_metric(f"stored:{folder}#MetricX-24-src")
     assert not metricx.higher_is_better
     np.testing.assert_array_equal(system_scores(test, metricx), np.arange(6).reshape(3, 2))
-    mine = external_metric(f"stored:{folder}#mine-refA")
+    mine = _external_metric(f"stored:{folder}#mine-refA")
     assert (mine.unit, mine.higher_is_better) == ("as stored", True)
     np.testing.assert_array_equal(system_scores(test, mine)[:, 0], [1, 2, 3])
     with pytest.raises(UnknownName, match="mine-refA"):
@@ -105,7 +105,7 @@ def test_what_the_command_score_writes_is_read_back(tmp_path):
     path = tmp_path / "scores.csv"
     segment_rows(TEST, metrics).to_csv(path, index=False)
     for metric in metrics:
-        again = external_metric(f"stored:{path}#{metric.name}")
+        again = _external_metric(f"stored:{path}#{metric.name}")
         assert (again.higher_is_better, again.unit) == (metric.higher_is_better, metric.unit)
         np.testing.assert_allclose(system_scores(TEST, again), system_scores(TEST, metric))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.accuracy.external import external_metric
+from anhelpers.accuracy.external import _external_metric
 from anhelpers.data import TestSet, find_file, load
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.compression import _compression_metric
@@ -45,7 +45,7 @@ def wave(tmp_path):
 
 
 def scored(path, test=TEST, kind="esa"):
-    return external_metric(f"{kind}:{path}").score_systems(test).values
+    return _external_metric(f"{kind}:{path}").score_systems(test).values
 
 
 @pytest.mark.verifies("ESA, direct assessment", by="hand")
@@ -191,7 +191,7 @@ def test_damaged_exports_are_refused_with_their_line(wave, name, line, old, new)
 
 def test_a_table_may_hold_points_or_standard_deviations(wave):
     path = wave(["src,mt,score", "Two.,Dvě.,-0.5", "One.,Jeden.,1.5"])
-    metric = external_metric(f"da:{path}")
+    metric = _external_metric(f"da:{path}")
     assert metric.unit == "standard deviations of a rater"
     assert metric.bounds == (-np.inf, np.inf)
     np.testing.assert_array_equal(metric.score_systems(TEST).values[:2, 0], [1.5, -0.5])
@@ -205,7 +205,7 @@ def test_the_plane_leaves_out_unrated_systems_and_shows_people(wave):
         for j, s in enumerate(("A", "refA"))
         for i in range(4)
     ]
-    esa, length = external_metric(f"esa:{wave(rows[:-1])}"), lookup.metric("ttr", "cs")
+    esa, length = _external_metric(f"esa:{wave(rows[:-1])}"), lookup.metric("ttr", "cs")
     plane = system_plane(TEST, esa, length, naturalness_level="corpus")
     assert (plane.systems, plane.outside, len(plane)) == (("A", "refA"), {"refA": "human"}, 3)
     np.testing.assert_allclose(plane.scores()[0], [60, 61])
@@ -264,7 +264,7 @@ def plane_by_text(tmp_path, systems, ref, *, leave_out=()):
     }
     path = tmp_path / "da.tsv"
     path.write_text("src\tmt\tscore\n" + "\n".join(sorted(rows)) + "\n", "utf-8")
-    esa = external_metric(f"da:{path}")
+    esa = _external_metric(f"da:{path}")
     return system_plane(test, esa, _compression_metric(), naturalness_level="corpus", shared=None)
 
 

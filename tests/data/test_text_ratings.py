@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anhelpers.data import TestSet, load, load_candidates, load_ratings
-from anhelpers.data.human import rated_metric, ratings_beside
+from anhelpers.data.human import _rated_metric, ratings_beside
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.scoring import score_all, system_rows
 from anhelpers.scoring.lookup import accuracy_metric, naturalness_metric, row_of
@@ -71,7 +71,7 @@ def test_the_teaching_ratings_equal_the_means_of_the_file(name):
     for axis in ("naturalness", "accuracy"):
         wanted = means.loc[list(zip(found.segment, found.ids, strict=True)), axis]
         np.testing.assert_array_equal(found.mean(axis), wanted)
-        of_cands, of_systems = score_all(test, rated_metric(f"rated-{axis}", test.trg_lang), cands)
+        of_cands, of_systems = score_all(test, _rated_metric(f"rated-{axis}", test.trg_lang), cands)
         np.testing.assert_array_equal(of_cands, wanted[: len(cands)])
         assert not np.isnan(of_systems).any()
     assert naturalness_metric("rated-naturalness", test.trg_lang).signature == (
@@ -150,14 +150,14 @@ def test_ratings_need_texts_with_ids(own, tmp_path):
 
 def test_texts_of_another_set_are_refused():
     with pytest.raises(DataError, match="rated-naturalness:FOLDER"):
-        rated_metric("rated-naturalness").score_segments(["Ja."], srcs=["Yes."])
+        _rated_metric("rated-naturalness").score_segments(["Ja."], srcs=["Yes."])
     assert row_of("rated-accuracy:x").axis == "accuracy"
     with pytest.raises(UnknownName):
         row_of("rated-accuracyx")
 
 
 def test_a_domain_keeps_its_ratings_and_a_shuffled_reference_has_none():
-    test, metric = load("teaching"), rated_metric("rated-accuracy")
+    test, metric = load("teaching"), _rated_metric("rated-accuracy")
     part = test.subset(np.array(test.domains) == "speech")
     whole = system_rows(test, [metric]).value
     assert system_rows(part, [metric]).n.tolist() == [13] * 8

@@ -18,14 +18,14 @@ from anhelpers.naturalness.lexical import (
     MEASURES,
     _jackknife,
     _lexical_metric,
+    _words,
     lexical_table,
-    words,
 )
 from anhelpers.plane import metric_axis
 from anhelpers.scoring import segment_rows, system_rows
 
 TOKENS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=80)
-FEW_TYPES = words("The cat sat on the mat, and the dog sat on the cat.")
+FEW_TYPES = _words("The cat sat on the mat, and the dog sat on the cat.")
 
 
 def foreign(tokens):
@@ -168,12 +168,12 @@ def test_wrong_arguments_are_refused():
     ],
 )
 def test_words(text, expected):
-    assert words(text) == expected
+    assert _words(text) == expected
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_words_of_two_lines_are_those_of_each(one, other):
-    assert words(f"{one}\n{other}") == words(one) + words(other)
+    assert _words(f"{one}\n{other}") == _words(one) + _words(other)
 
 
 def zipf(rng, n_docs):

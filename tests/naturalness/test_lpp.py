@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anhelpers.errors import DataError
-from anhelpers.naturalness.lpp import lpp, lpp_distance
+from anhelpers.naturalness.lpp import _lpp, lpp_distance
 
 
 @pytest.mark.verifies("LPP", by="hand")
 def test_the_mean_is_over_sentences_not_tokens_and_missing_is_left_out():
-    value, se, n = lpp([-1.0, -2.0, np.nan, -6.0])
+    value, se, n = _lpp([-1.0, -2.0, np.nan, -6.0])
     assert (value, n) == (3.0, 3)
     assert se == pytest.approx(np.std([1, 2, 6], ddof=1) / np.sqrt(3))
 
@@ -35,7 +35,7 @@ def test_the_interval_covers_the_true_gap_about_95_times_in_100():
 def test_too_few_texts_or_documents_are_refused():
     two = [-1.0, -2.0]
     for call in (
-        lambda: lpp([-1.0, np.nan]),
+        lambda: _lpp([-1.0, np.nan]),
         lambda: lpp_distance(two, two, docs_q=["a", "a"]),
         lambda: lpp_distance(two, two, docs_q=["a", "b"], paired=True),
         lambda: lpp_distance(two, two, docs_q=["a", "b", "c"]),
@@ -91,8 +91,8 @@ LOGPROBS = st.lists(st.floats(-20, 0), min_size=2, max_size=30)
 @pytest.mark.verifies("LPP", "LPP distance", by="property")
 @given(LOGPROBS, LOGPROBS, st.floats(-5, 0))
 def test_what_adds_to_all_texts_alike_moves_lpp_and_no_distance(q, r, shift):
-    value, se, _ = lpp(q)
-    moved, same, _ = lpp(np.array(q) + shift)
+    value, se, _ = _lpp(q)
+    moved, same, _ = _lpp(np.array(q) + shift)
     assert (moved, same) == pytest.approx((value - shift, se), abs=1e-9)
     there, back = lpp_distance(q, r), lpp_distance(r, q)
     assert (there.distance.value, there.gap.value) == (back.distance.value, -back.gap.value)
@@ -106,7 +106,7 @@ def test_what_adds_to_all_texts_alike_moves_lpp_and_no_distance(q, r, shift):
 def test_errors_are_scipys():
     """The standard error of a mean, and that of Welch's test for the distance."""
     q, r = -np.random.default_rng(0).gamma(4, 1, (2, 40))[:, :35]
-    value, se, _ = lpp(q)
+    value, se, _ = _lpp(q)
     assert (value, se) == pytest.approx((stats.tmean(-q), stats.sem(-q)), rel=1e-12)
     found = lpp_distance(q, r[:20])
     welch = stats.ttest_ind(-q, -r[:20], equal_var=False)
