@@ -33,7 +33,14 @@ _LATEX = str.maketrans(
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}\allowbreak{}"}
     | {'"': r"\textquotedbl{}", "–": "--", "−": "$-$", "…": r"\ldots{}", "→": r"$\rightarrow$"}
-    | {"β": r"$\beta$", "∞": r"$\infty$", "≥": r"$\geq$", "≤": r"$\leq$", "√": r"$\surd$"}
+    | {
+        "≈": r"$\approx$",
+        "β": r"$\beta$",
+        "∞": r"$\infty$",
+        "≥": r"$\geq$",
+        "≤": r"$\leq$",
+        "√": r"$\surd$",
+    }
     | {"τ": r"$\tau$", "ρ": r"$\rho$", "Δ": r"$\Delta$", "σ": r"$\sigma$", "·": r"$\cdot$"}
     | {"χ": r"$\chi$", "²": r"\textsuperscript{2}", "α": r"$\alpha$", "×": r"$\times$"}
     | {"\u00a0": "~"}

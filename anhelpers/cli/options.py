@@ -99,10 +99,12 @@ class _Texts:
 
         if name not in score_tables() or whereabouts(name):
             return load(name, self.language_pair, exclude=self.exclude)
-        if self.mine or self.reference:
-            told = f"expected its texts on this machine: anhelpers data --fetch {name}"
-            raise DataError(f"--mine, --reference: {told}.", name)
-        return load_scores(name).test
+        test = load_scores(name).test
+        option = "--mine" if self.mine else "--reference"
+        if self.mine or self.reference not in (None, (test.reference,)):
+            told = f"expected the texts on this machine: anhelpers data --fetch {name}"
+            raise DataError(f"{option}: {told}.", name)
+        return test
 
     def selected(self, test: TestSet) -> TestSet:
         """The test set without excluded systems, with other references as human points."""

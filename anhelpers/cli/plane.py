@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -183,8 +182,10 @@ def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneRes
     if request.mono or folded:
         mono = shared._monolingual(request.texts.data, test, request.mono)
     elif request.like_paper:
-        with suppress(DataError):  # without R the axis is log-perplexity alone
+        try:
             mono = shared._monolingual(request.texts.data, test, None)
+        except DataError as error:  # the axis is log-perplexity alone
+            shared._print_notes([str(error)])
     made = partial(lookup.metric, of=test, lm=model, mono=mono)
     naturalness = made(chosen)
     judge = made("lpp") if folded else naturalness

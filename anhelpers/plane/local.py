@@ -160,7 +160,7 @@ def _judged(row: pd.Series, half: str, k: int) -> tuple[str, str, bool]:
     reasons = {
         f"p = {row.selection_p:.3f}": row.selection_p >= 0.05,
         "the interval of r includes 0": min(side * row.pearson_low, side * row.pearson_high) <= 0,
-        f"reliability {row.reliability:.2f} < {RELIABLE}": row.reliability < RELIABLE,
+        f"reliability {row.reliability:.3f} < {RELIABLE}": row.reliability < RELIABLE,
         "these are all systems": half == "near" and row.n_systems == k,
     }
     held = [why for why, holds in reasons.items() if holds]

@@ -136,7 +136,8 @@ def undecided(tests: pd.DataFrame) -> str:
         for row in drawn[_close(*numbers)].itertuples()
     ]
     if close:
-        told.append(f"A different seed may decide otherwise, p ≈ {ALPHA}: {', '.join(close)}.")
+        some = [*close[:3], *[f"{len(close) - 3} more"] * (len(close) > 3)]
+        told.append(f"A different seed may decide otherwise, p ≈ {ALPHA}: {', '.join(some)}.")
     return " ".join(told)
 
 

@@ -116,8 +116,12 @@ def load_scores(name: str | PathLike) -> ScoreTable:
     ------
     UnknownName : no such table. DataError : a damaged file, or scores by other heads than the bundled ones.
 
-    >>> load_scores("wmt24/en-de")
+    >>> table = load_scores("wmt24/en-de")
+    >>> table
     ScoreTable(wmt24/en-de: 997 segments, 26 systems; chrf, bleu, lpp, native, lpp-distance, metricx, cometkiwi)
+    >>> means = table.frame.groupby(["domain", "system"])[["chrf", "lpp"]].mean()  # a lower lpp is more natural
+    >>> means.loc["news", "GPT-4"].round(1).tolist()
+    [61.7, 3.8]
     """
     head, rows = _read(str(name))
     names, n, lang = [*head["digests"]], len(head["docs"]), head["lp"].partition("-")[2]
