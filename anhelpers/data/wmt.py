@@ -144,9 +144,13 @@ def _read_wmt(
         canary = layout == 2024 and _is_canary(read_lines(files.src))
         name = f"{f'wmt{layout - 2000}' if layout == 2023 or canary else top.name}/{lp}"
     test = _read_parallel(name, lp, files, _categories_of(name, root, files))
-    glosses = _glosses(root, len(test)) if len(_language_pairs(root)) == 1 else ()
+    # beside a tree of one pair, a line for each source
+    file = _beside(root, "glosses.txt") if len(_language_pairs(root)) == 1 else None
+    glosses = read_lines(file, len(test)) if file else ()
     test = replace(test, glosses=glosses, unread=tuple(unread))
-    return _with_default_reference(test, reference)
+    default = _DEFAULT_REFERENCE.get(test.name)
+    chosen = reference or (default if default in test.refs else None)
+    return test.with_reference(chosen) if chosen else test
 
 
 def _language_pairs(folder: str | PathLike) -> dict[str, int]:
@@ -158,13 +162,6 @@ def _language_pairs(folder: str | PathLike) -> dict[str, int]:
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
     texts = [_stem_of(name) for name in sources if _suffix_of(name) == ".txt"]
     return pairs | {name: 2024 for name in texts if re.fullmatch(r"[^.]+-[^.]+", name)}
-
-
-def _with_default_reference(test: TestSet, reference: str | None) -> TestSet:
-    """Return the set with this reference first, by default the standard one of the task."""
-    default = _DEFAULT_REFERENCE.get(test.name)
-    chosen = reference or (default if default in test.refs else None)
-    return test.with_reference(chosen) if chosen else test
 
 
 def _find_2024(root: Path, lp: str) -> _ParallelFiles:
@@ -196,12 +193,6 @@ def _find_2023(root: Path, lp: str) -> _ParallelFiles:
     )
     docs = _named(_files(root / "documents", f"{test}.{lp}.*", ".docs")).get(f"{test}.{lp}")
     return _ParallelFiles(sources[0], refs, hyps, docs)
-
-
-def _glosses(root: Path, n: int) -> tuple[str, ...]:
-    """Return the lines of glosses.txt, one for each source; () without such a file."""
-    file = _beside(root, "glosses.txt")
-    return read_lines(file, n) if file else ()
 
 
 def _beside(root: Path, name: str) -> Path | None:

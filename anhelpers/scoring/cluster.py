@@ -1,5 +1,6 @@
 """Scores computed by the workers of a Dask cluster."""
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -62,7 +63,7 @@ def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[t
         return
     distributed = need("distributed", "sharing work over a cluster")
     scorer = client.scatter(compute, broadcast=True, hash=False)
-    sent = {client.submit(_apply, scorer, call, pure=False): call for call in calls}
+    sent = {client.submit(operator.call, scorer, call, pure=False): call for call in calls}
     try:
         with failing_as("the cluster failed; run again to resume"):
             done = distributed.as_completed(list(sent), loop=client.loop, with_results=True)
@@ -70,7 +71,3 @@ def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[t
                 yield sent[future], result
     finally:
         client.cancel(list(sent))
-
-
-def _apply(compute: Callable[[Any], Any], call: Any) -> Any:
-    return compute(call)
