@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import __main__ as bench
 from benchmarks import peers
-from benchmarks.table import Row, beside, interleaved, limited, not_measured
+from benchmarks.table import Row, beside, limited, not_measured
 
 
 @pytest.mark.parametrize(
@@ -36,15 +36,6 @@ def test_a_ratio_is_the_median_of_the_rounds_and_turns_with_the_goal():
     assert (faster.theirs, faster.ours) == ("9 s", "2 s")
     share = limited("w", [0.02, 0.005, 0.01], 0.02, lambda s: f"{s * 1e3:g} ms")
     assert (share.ratio, share.met, share.theirs, share.ours) == (0.5, "yes", "20 ms", "10 ms")
-
-
-def test_each_round_begins_with_another_program():
-    order, ticks = [], iter(range(100))
-    programs = [lambda i=i: order.append(i) or i for i in range(3)]
-    times, results = interleaved(programs, 3, clock=lambda: next(ticks))
-    assert order == [0, 1, 2, 1, 2, 0, 2, 0, 1]
-    assert results == [0, 1, 2]
-    assert times == [(1, 1, 1)] * 3
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import argparse
 import io
 import json
-import math
 import re
 import shlex
 from pathlib import Path
@@ -269,33 +268,25 @@ def wmt25(system, doc, text):
         Path("wmt25", folder, f"{system}.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
 
 
-def test_without_references_a_plane_takes_a_stored_metric_or_names_others(files, undrawn, capsys):
-    for system, text in {"A": "Eins.\n\nZwei.", "BC": "Ein.\n\nZwo."}.items():
+def test_without_references_a_plane_takes_a_stored_metric_and_no_excluded_file(
+    files, undrawn, capsys
+):
+    for system, text in {"A": "Eins.\n\nZwei.", "BC": "Ein.\n\nZwo.", "D": "1\n\n2"}.items():
         wmt25(system, "cs-de_DE_#_news_#_n1", text)
+    for broken in (Path("B.de"), Path("wmt25/systems/D.jsonl")):
+        broken.write_bytes(b"\xff")
     more = ["--naturalness", "compression", "-o", "out"]
-    assert cli.main(["plane", "--data", "wmt25", *more]) == 0
+    assert cli.main(["plane", "--data", "wmt25", *more]) == 2
+    assert cli.main(["plane", "--data", "wmt25", *more, "--exclude", "D"]) == 0
     table = pd.read_csv("out/systems.csv").set_index("system")
     assert table.accuracy.to_dict() == {"A": 0.375, "BC": 0.5}
     assert "-m stored:wmt25#XCOMET-XL, also stored: CometKiwi." in capsys.readouterr().err
+    assert score("-m", "chrf", "--exclude", "B", systems=("A.de:LLM", "B.de:MT")) == 0
+    assert {*table_of(capsys).system} == {"A"}
     assert cli.main(["plane", "-s", "src.en", "-t", "A.de", *more]) == 2
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert "cometkiwi" in last
     assert len(last) <= 160
-
-
-def test_the_file_of_an_excluded_system_is_not_read(files, undrawn, capsys):
-    for system in "AB":
-        wmt25(system, "cs-de_DE_#_news_#_n1", "Eins.\n\nZwei.")
-    for broken in (Path("B.de"), Path("wmt25/systems/B.jsonl")):
-        broken.write_bytes(b"\xff")
-    assert score("-m", "chrf", "--exclude", "B", systems=("A.de:LLM", "B.de:MT")) == 0
-    assert {*table_of(capsys).system} == {"A"}
-    more = ["--naturalness", "compression", "-o", "out"]
-    texts = ["-s", "src.en", "-r", "ref.de", "-t", "A.de"]
-    for data in (["--data", "wmt25", *more], [*texts, "--mine", "B=B.de", *more]):
-        assert cli.main(["plane", *data]) == 2
-        assert cli.main(["plane", *data, "--exclude", "B"]) == 0
-        assert pd.read_csv("out/systems.csv").system.tolist() == ["A"]
 
 
 def test_score_takes_documents(files, capsys):
@@ -321,15 +312,6 @@ def test_xmi_of_two_files(files, capsys):
     assert set(table.unit) == {"bits per sentence"}
     assert table.signature.str.startswith("scores in bits; ").all()
     assert set(table.n) == {2}
-
-
-def test_xmi_pairs_layouts_with_units_of_their_own(files):
-    lm = "".join(json.dumps({"logprobs": [-1.0, -1.0], "unit": "nats"}) + "\n" for _ in range(4))
-    Path("docs").write_text("a\na\nb\nb\n", "utf-8")
-    mt = "".join(f"P-{i}\t-0.5 -0.5\n" for i in range(4))
-    assert xmi(mt, lm, "--docs", "docs", "-o", "x.csv") == 0
-    values = pd.read_csv("x.csv").value.tolist()
-    assert values == pytest.approx([2 / math.log(2), 1, 2 / math.log(2) - 1], rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -40,15 +40,6 @@ def test_nothing_that_is_known_is_left_unsaid():
     assert "51.5 points, no interval (" in str(full(low=math.nan, high=math.nan))
 
 
-def test_a_page_shows_the_same_without_colours_and_without_its_markup():
-    page = full(unit="<b>", caution="a & b")._repr_html_()
-    assert "&lt;b&gt;, 95 % interval 49 to 54 (n = 52 segments in 12 documents). a &amp; b" in page
-    assert "<b>chrF</b>" in page
-    assert "<small>v:1</small>" in page
-    assert "color" not in page
-    assert "style" not in page
-
-
 def test_its_row():
     columns = ["name", "value", "low", "high", "se", "n", "unit", "signature"]
     assert list(full().row().items()) == list(

@@ -131,28 +131,6 @@ def test_a_system_rated_beside_two_others_has_the_mean_of_both(file):
     assert found.values[0, 0] == pytest.approx((2.5 + 0) / 2)
 
 
-def test_wmt24_dialects_are_read_as_tables_and_as_csv_with_json(file, capsys):
-    """Lower-case severities and a canary in TSV; flat categories, quotes and a column of JSON in CSV."""
-    canary = ("A", "canary", 1, 1, "r", "CANARY", "CANARY", "Other", "neutral")
-    moved = [(*row[:2], row[2] + 1, row[3] + 1, *row[4:8], row[8].lower()) for row in ROWS]
-    plain = file([canary, *moved])
-    expected = [[2.5, 1.05, np.nan], [1, np.nan, np.nan]]
-    np.testing.assert_allclose(given("mqm", plain).values, expected)
-    flat = ["mistranslation", "no-error", "grammar", "punctuation", "unnatural_flow", "omission"]
-    pairs = zip(ROWS, flat, strict=True)
-    rich = [(*row[:7], name, row[8].lower(), '{"note": "a, ""b"""}') for row, name in pairs]
-    for name in ("mqm.csv", "flat.tsv"):
-        path = file(rich, (*HEAD, "metadata"), name)
-        values = given("mqm", path).values
-        assert values[0, 0] == 2.5
-        np.testing.assert_array_equal(np.isnan(values), np.isnan(expected))
-        assert main(["mqm", str(path)]) == 0
-        out, err = capsys.readouterr()
-        assert "scheme en-es matches" in err
-        penalties = [float(row["penalty"]) for row in csv.DictReader(out.splitlines())]
-        assert penalties == [1.5, 1.75]  # B: (1 + 2) / 2; A: (5 / 2 + 1) / 2
-
-
 def test_the_command_draws_human_axes_without_a_curve(tmp_path, capsys):
     axes = ["-m", "mqm-accuracy:teaching", "--naturalness", "mqm-fluency:teaching"]
     said = ["plane", "--data", "teaching", *axes]

@@ -109,8 +109,6 @@ def broken(copied, case):
     match case:
         case "class":
             changed(folder, class_identifier="other_metric")
-        case "no class":
-            changed(folder, class_identifier=None, pretrained_model=None)
         case "no hparams":
             (folder / "hparams.yaml").unlink()
         case "yaml":
@@ -124,8 +122,6 @@ def broken(copied, case):
             (checkpoints / "model.ckpt").write_text(
                 "version https://git-lfs.github.com/spec/v1", encoding="utf-8"
             )
-        case "empty file":
-            (checkpoints / "model.ckpt").write_bytes(b"")
         case "other class":
             changed(folder, class_identifier="referenceless_regression_metric")
         case "half":
@@ -133,10 +129,6 @@ def broken(copied, case):
             state["state_dict"] = {
                 k: v for k, v in state["state_dict"].items() if not k.startswith("estimator")
             }
-            torch.save(state, checkpoints / "model.ckpt")
-        case "nan":
-            state = torch.load(checkpoints / "model.ckpt")
-            state["state_dict"]["estimator.ff.0.bias"][0] = float("nan")
             torch.save(state, checkpoints / "model.ckpt")
         case "two":
             for name in ("a.ckpt", "b.ckpt"):
@@ -156,12 +148,10 @@ def broken(copied, case):
     [
         ("ranker", "ranking_metric"),
         ("class", "other_metric"),
-        ("no class", "hparams.yaml|None"),
         ("no hparams", "hparams.yaml"),
         ("yaml", "hparams.yaml"),
         ("encoder", "^nobody/nothing: "),
         ("pointer", "model.ckpt"),
-        ("empty file", "model.ckpt"),
         ("other class", "model.ckpt"),
         ("half", "model.ckpt: 6 weights are missing, such as estimator.ff.0.bias"),
         ("two", "copy: .*got 2 "),

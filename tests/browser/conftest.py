@@ -138,20 +138,6 @@ def in_lab(lab, notebook, page):
 
 
 @pytest.fixture
-def untrusted(lab, page):
-    """A function that opens an executed notebook, which JupyterLab does not trust, and returns its output."""
-
-    def show(name):
-        page.goto(lab[0](name))
-        output = page.locator(".jp-OutputArea-output")
-        output.locator("table").first.wait_for(timeout=60_000)
-        assert page.locator(".anx").count() == 0
-        return output
-
-    return show
-
-
-@pytest.fixture
 def drag(page):
     """A function: a real mouse drags a slider from the middle to three quarters; how many states its widget passed."""
 

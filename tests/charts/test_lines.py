@@ -58,18 +58,6 @@ def test_a_gap_stays_a_gap_and_a_loop_stays_a_loop():
     assert [r["order"] for r in rows] == [0, 1, 2, 3, 4]
 
 
-def test_many_vertices_are_thinned_unseen():
-    x = np.linspace(0, 20, 30_000)
-    chart = plot_lines(tidy(a=(x, np.sin(x)), b=(x, np.cos(x))), **TITLES)
-    rows = pd.DataFrame(rows_of(chart, name="lines"))
-    assert len(rows) <= 4000
-    for name, of in (("a", np.sin), ("b", np.cos)):
-        own = rows[rows["series"] == name]
-        assert (own["x"].iloc[0], own["x"].iloc[-1]) == (0, 20)
-        away = np.abs(np.interp(x, own["x"], own["y"]) - of(x)).max()
-        assert away * 420 / 2.28 < 1  # px
-
-
 def test_logarithmic_axes():
     n = np.logspace(1, 6, 6)
     encoding = encoding_of(plot_lines(tidy(a=(n, 1 / n)), log="xy", **TITLES), name="lines")

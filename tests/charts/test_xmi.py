@@ -105,12 +105,7 @@ def test_a_negative_xmi_goes_left_of_0_and_a_tick_marks_h_lm(table):
 
 @pytest.mark.parametrize(
     ("order", "first"),
-    [
-        ("xmi", ["en-fi", "fi-en", "en-xx"]),
-        ("h_lm", ["en-xx", "en-fi", "fi-en"]),
-        ("bleu", ["en-fi", "fi-en", "en-xx"]),
-        ("name", ["en-fi", "fi-en", "en-xx"]),
-    ],
+    [("h_lm", ["en-xx", "en-fi", "fi-en"]), ("name", ["en-fi", "fi-en", "en-xx"])],
 )
 def test_bars_have_the_given_order(table, order, first):
     rows = rows_of(plot_xmi_bars(table, order=order), name="bars")

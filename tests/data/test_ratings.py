@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from anhelpers import cli, metric
 from anhelpers.data import TestSet, target_language
-from anhelpers.data.ratings import _category_key, _Segment, join_ratings, rated_texts, read_ratings
+from anhelpers.data.ratings import _Segment, join_ratings, rated_texts, read_ratings
 from anhelpers.data.sets import SETS
 from anhelpers.errors import AnhelpersWarning, DataError, UnknownName
 
@@ -190,13 +190,6 @@ def test_several_files_are_read_as_one(write):
     with pytest.raises(DataError) as refused:
         read_ratings(b, c, again)
     assert (refused.value.path, refused.value.line) == (str(again), 3)
-
-
-def test_spellings_of_a_category():
-    key = _category_key
-    assert key("accuracy/omission (Translation 2)") == key("ACCURACY/Omission (Translation)")
-    assert key("Locale convention/Date-time") == key("locale_convention/date time")
-    assert key("Fluency/Grammar") != key("Grammar")
 
 
 names = st.text("ab1 -é", min_size=1, max_size=4).filter(str.strip)

@@ -61,11 +61,6 @@ def test_an_exported_page_is_empty(made):
     assert made.to_html() == empty
 
 
-def test_a_weight_below_0_is_refused(made):
-    with pytest.raises(DataError):
-        made.beta = -1.0
-
-
 def test_what_cannot_be_shown_is_refused(sets):
     test, cands = sets
     some = replace(test, refs={"r": ("", *test.refs[test.reference][1:])})

@@ -262,13 +262,6 @@ def test_the_difference_leaves_out_what_either_direction_misses():
         xmi_difference((MT, LM), (MT[:2], LM[:2]), rng=rng())
 
 
-def test_rows_are_tidy():
-    table = xmi(MT, LM, unit="bits", rng=rng()).rows("en-de")
-    assert " ".join(table) == "direction quantity value se low high unit n signature"
-    assert table.quantity.tolist() == ["h_lm", "h_mt", "xmi"]
-    assert table.value.tolist() == [4.0, 2.0, 2.0]
-
-
 @pytest.mark.verifies(
     "Cross-entropies H_LM and H_MT", "XMI", "Pointwise XMI", by="foreign", of="scipy"
 )
