@@ -45,11 +45,6 @@ MINI = Critic(
     {"das": (1.0, 2.0), "x": (2.0, -1.0), "<s> das": (1.0, 0.5), "x </s>": (1.0, 1.0)},
     0.25,
 )
-SENTENCES = [
-    "Der Hund schläft im Garten.",
-    "Sie geht mit dem Kind nach Hause.",
-    "„Nein“, sagte er leise.",
-]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Ratings joined to texts, and on the plane."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -27,9 +26,6 @@ from anhelpers.plane import (
 )
 from anhelpers.plane.local import _claim_halves
 
-REAL = pytest.mark.skipif(
-    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
-)
 CHRF = surface_metric("chrf", "de")
 
 
