@@ -248,6 +248,13 @@ def zeros(marian):
     return mt
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """A plane is written without its picture."""
+    monkeypatch.setattr("anhelpers.charts.offline.save", lambda *args, **options: None)
+    monkeypatch.setattr("anhelpers.charts.offline.interactive", lambda chart: "")
+
+
 @pytest.fixture(scope="session")
 def as_if_executed(tmp_path_factory):
     """A folder with the collection as if executed: every code cell prints a line and draws the same picture."""

@@ -225,13 +225,6 @@ def test_without_its_model_score_gives_chrf_and_plane_says_what_to_install(
         assert "pip install" in capsys.readouterr().err
 
 
-@pytest.fixture
-def undrawn(monkeypatch):
-    """A plane is written without its picture."""
-    monkeypatch.setattr("anhelpers.charts.offline.save", lambda *args, **options: None)
-    monkeypatch.setattr("anhelpers.charts.offline.interactive", lambda chart: "")
-
-
 @pytest.mark.parametrize("data", ["teaching", "teaching/de-en"])
 def test_the_default_axis_is_native_from_the_kept_scores(tmp_path, monkeypatch, undrawn, data):
     monkeypatch.setattr(_Packaged, "files", lambda self: [])

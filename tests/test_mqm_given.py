@@ -125,7 +125,7 @@ def test_a_system_rated_beside_two_others_has_the_mean_of_both(file):
     assert found.values[0, 0] == pytest.approx((2.5 + 0) / 2)
 
 
-def test_the_command_draws_human_axes_without_a_curve(tmp_path, capsys):
+def test_the_command_has_human_axes_without_a_curve(tmp_path, capsys, undrawn):
     axes = ["-m", "mqm-accuracy:teaching", "--naturalness", "mqm-fluency:teaching"]
     said = ["plane", "--data", "teaching", *axes]
     assert main([*said, "-o", str(tmp_path / "out")]) == 0
