@@ -41,10 +41,11 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     (array([0.4, 0.6]), -0.55, -0.65)
     """
     divergence, n = _divergence_of(divergence), _asked(naturalness)
-    if n == -np.inf and divergence.absolute and not _sayable(problem):
-        return _solution(
-            problem, divergence, _best_targets(problem.excess).astype(float), 0.0, np.inf
-        )
+    best = _best_targets(problem.excess)
+    # whether some most accurate translator is absolutely continuous with respect to R
+    sayable = (best & (problem.reference > 0)).any(1).all()
+    if n == -np.inf and divergence.absolute and not sayable:
+        return _solution(problem, divergence, best.astype(float), 0.0, np.inf)
     at = _solver(problem, divergence)
     if divergence.polyhedron is not None:
         return at(n)
@@ -233,11 +234,6 @@ def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -
         return minimisers(perturbed(problem, source, share, own_reference)).distance
 
     return np.array([[distance(x, e) for e in shares] for x in range(len(problem.p_x))])
-
-
-def _sayable(problem: Problem) -> bool:
-    """Whether some most accurate translator is absolutely continuous with respect to R."""
-    return bool((_best_targets(problem.excess) & (problem.reference > 0)).any(1).all())
 
 
 def _plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Divergence, float]:
