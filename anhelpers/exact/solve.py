@@ -41,11 +41,11 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     (array([0.4, 0.6]), -0.55, -0.65)
     """
     divergence, n = _divergence_of(divergence), _asked(naturalness)
-    best = _best_targets(problem.excess)
+    targets = _best_targets(problem.excess)
     # whether some most accurate translator is absolutely continuous with respect to R
-    sayable = (best & (problem.reference > 0)).any(1).all()
+    sayable = (targets & (problem.reference > 0)).any(1).all()
     if n == -np.inf and divergence.absolute and not sayable:
-        return _solution(problem, divergence, best.astype(float), 0.0, np.inf)
+        return _solution(problem, divergence, targets.astype(float), 0.0, np.inf)
     at = _solver(problem, divergence)
     if divergence.polyhedron is not None:
         return at(n)
