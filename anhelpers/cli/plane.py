@@ -77,7 +77,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(
         "--like-paper",
         action="store_true",
-        help="Figure 2 of the paper: log-perplexity with R, chrf, and CometKiwi where systems have stored scores",
+        help="Figure 2 of the paper: log-perplexity with R, chrf, and CometKiwi where systems have stored scores; "
+        "without systems of over 5 % blank outputs",
     )
     add("--domain", metavar="NAME", help="only the segments of this domain")
     add("-o", "--out", default="build/plane", metavar="DIR", help="folder (default: build/plane)")
@@ -120,11 +121,14 @@ def run(args: argparse.Namespace) -> None:
 def _read(request: _Request) -> _Compared:
     """Systems and candidates: those of a data set, or all outputs of -t."""
     from ..data import check, from_systems, load_candidates
+    from ..plane import without_sparse
     from ..scoring import check_systems
 
     texts = request.texts
     given, joined = texts.read()
     test = check_systems(texts.selected(joined))
+    if request.like_paper:
+        test = without_sparse(test, 0.05)
     shared._print_notes(() if test.stored else check(test))
     if test.stored:
         cands = from_systems(given).without(texts.exclude)

@@ -157,10 +157,11 @@ def _judged(row: pd.Series, half: str, k: int) -> tuple[str, str, bool]:
     if np.isnan(row.selection_p):
         return "is undecided", "these systems do not differ on one axis", False
     side = np.sign(row.pearson - row.selection_pearson)
+    digits = 2 if round(row.reliability, 2) < RELIABLE else 3
     reasons = {
         f"p = {row.selection_p:.3f}": row.selection_p >= 0.05,
         "the interval of r includes 0": min(side * row.pearson_low, side * row.pearson_high) <= 0,
-        f"reliability {row.reliability:.3f} < {RELIABLE}": row.reliability < RELIABLE,
+        f"reliability {row.reliability:.{digits}f} < {RELIABLE}": row.reliability < RELIABLE,
         "these are all systems": half == "near" and row.n_systems == k,
     }
     held = [why for why, holds in reasons.items() if holds]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import CandidateSet, TestSet, from_systems
@@ -248,6 +249,9 @@ def test_missing_judges_are_told_and_the_others_stay():
         judged_studies(TEST, cands, ["chrf"], [])
 
 
+@pytest.mark.verifies("Price of half the naturalness", by="hand")
+@pytest.mark.verifies("Price of half the naturalness", by="property")
+@pytest.mark.verifies("Price of half the naturalness", by="foreign", of="scipy")
 def test_the_price_of_half_the_gain_depends_on_no_unit_and_on_the_drawn_documents():
     """Two sources, each with a hull of three points; the second source again gives the curve of a draw."""
     a, n = [10.0, 9, 4, 10, 8, 6], [0.0, 2, 4, 0, 1, 4]
@@ -274,6 +278,9 @@ def test_the_price_of_half_the_gain_depends_on_no_unit_and_on_the_drawn_document
     half = (one.naturalness[0] + one.naturalness[-1]) / 2
     by_hand = (one.accuracy[0] - one.accuracy_at(half)) / np.ptp(one.accuracy)
     assert np.allclose(table.price, by_hand)
+    each = np.kron(np.eye(2), np.ones(3))  # a linear program over mixtures of a source's candidates
+    most = linprog(np.divide(a, -2), [np.divide(n, -2)], [-half], each, [1, 1])
+    assert np.allclose(table.price, (one.accuracy[0] + most.fun) / np.ptp(one.accuracy))
     alone = []
     for rows in ([0, 1, 2], [3, 4, 5]):
         line = oracle_curve(np.zeros(3, int), *np.take([a, n], rows, axis=1))
