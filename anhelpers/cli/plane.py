@@ -78,7 +78,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--like-paper",
         action="store_true",
         help="Figure 2 of the paper: log-perplexity with R, chrf, and CometKiwi where systems have stored scores; "
-        "without systems of over 5 % blank outputs",
+        "without systems with over 5 %% of blank outputs",
     )
     add("--domain", metavar="NAME", help="only the segments of this domain")
     add("-o", "--out", default="build/plane", metavar="DIR", help="folder (default: build/plane)")
