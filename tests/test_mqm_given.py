@@ -1,5 +1,6 @@
 """Expert ratings as a metric: the penalties of the very texts, at the segments of a test set."""
 
+import csv
 import os
 from dataclasses import replace
 
@@ -43,8 +44,8 @@ ROWS = rows(
 
 @pytest.fixture
 def file(tmp_path):
-    def write(given=ROWS, name="mqm.tsv"):
-        lines = ["\t".join(map(str, row)) + "\n" for row in [HEAD, *given]]
+    def write(given=ROWS, name="mqm.tsv", head=HEAD):
+        lines = ["\t".join(map(str, row)) + "\n" for row in [head, *given]]
         (tmp_path / name).write_text("".join(lines), encoding="utf-8")
         return tmp_path / name
 
@@ -197,3 +198,13 @@ def test_wmt23_by_hand_and_with_the_documents_of_the_raters():
         <= 0
     )
     assert not table[["accuracy_low", "naturalness_high"]].isna().any().any()
+
+
+def test_flat_categories_of_wmt24_en_es_are_read_beside_a_column_of_json(file, capsys):
+    """B: (1 + 2) / 2; A: (5 / 2 + 1) / 2."""
+    flat = ["mistranslation", "no-error", "grammar", "punctuation", "unnatural_flow", "omission"]
+    pairs = zip(ROWS, flat, strict=True)
+    rich = [(*row[:7], name, row[8].lower(), '{"note": "a, ""b"""}') for row, name in pairs]
+    assert main(["mqm", str(file(rich, "flat.tsv", (*HEAD, "metadata")))]) == 0
+    rows = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert [float(row["penalty"]) for row in rows] == [1.5, 1.75]
