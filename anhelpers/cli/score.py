@@ -129,7 +129,7 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     tables = [
         system_rows(texts.of(metric), [metric], request.level)
         for metric in metrics
-        if metric.name != LPP_DISTANCE
+        if metric.name != LPP_DISTANCE or model is None  # stored: resampling R needs the model
     ]
     if mono is not None and model is not None:
         estimates = system_distances(whole, model, mono)
