@@ -1,4 +1,4 @@
-"""Tests, ranks, correlations, probabilities and verdicts on the plane."""
+"""Correlations, probabilities and verdicts on the plane."""
 
 from __future__ import annotations
 
@@ -8,52 +8,20 @@ from functools import cache, partial
 import numpy as np
 
 from anhelpers.frontier import oracle_curve
-from anhelpers.plane import (
-    correlation_gap,
-    correlations,
-    local_correlation,
-    paired_tests,
-    systems_table,
-    with_ranks,
-)
+from anhelpers.plane import correlation_gap, correlations, local_correlation, systems_table
 from anhelpers.plane.local import _claim_halves
-from anhelpers.plane.scores import Plane
 from anhelpers.stats import correlation_interval, correlation_p, pearson
 
+from .paired import DRAWS, systems
 from .row import Row
 from .scores import plane_from
-from .worlds import World
 
 __all__ = ["rows"]
-
-DRAWS = 400
 
 
 def rows() -> Iterator[Row]:
     """Every row of the module."""
     wrong, covers = (0.05, 0.0, 0.07), (0.95, 0.92, 0.98)
-    for m in (10, 20, 40):
-        yield Row(
-            "paired test at 5 %, no difference",
-            f"skewed sizes, {m} documents",
-            *wrong,
-            partial(_paired, m),
-        )
-    for m in (12, 20):
-        yield Row(
-            "any of 15 paired tests significant after Holm's correction, no difference",
-            f"6 systems, {m} documents",
-            *wrong,
-            partial(_family, m),
-        )
-        yield Row(
-            "all rank intervals hold the true rank",
-            f"6 systems, {m} documents",
-            0.95,
-            0.92,
-            1.0,
-            partial(_ranks, m),
-        )
     for m in (20, 170):
         yield Row(
             "Pareto-optimal in truth, where the probability is 0.6 to 0.9",
@@ -151,42 +119,10 @@ def rows() -> Iterator[Row]:
     )
 
 
-def _systems(rng: np.random.Generator, m: int, true: np.ndarray, sizes: str = "skewed") -> Plane:
-    """(2, k) true scores of systems, measured on m documents: what is hard is hard for all of them."""
-    world = World("normal", sizes)
-    base, docs = world.documents(rng, m)
-    each = [
-        np.stack([base + 0.5 * world.documents_like(rng, docs) + t for t in axis], axis=1)
-        for axis in true
-    ]
-    return plane_from(each, docs)
-
-
-def _paired(m: int, rng: np.random.Generator) -> bool:
-    """Whether two systems that do not differ are told to differ."""
-    return bool(paired_tests(_systems(rng, m, np.zeros((2, 2))), rng, DRAWS).p[0] < 0.05)
-
-
-def _family(m: int, rng: np.random.Generator) -> bool:
-    """Whether some of six systems that do not differ are told to differ."""
-    tests = paired_tests(_systems(rng, m, np.zeros((2, 6))), rng, DRAWS)
-    return bool((tests.p_holm[tests.axis == "accuracy"] < 0.05).any())
-
-
-def _ranks(m: int, rng: np.random.Generator) -> bool:
-    """Whether all rank intervals hold: of two systems that are equal, either may come first."""
-    true = np.array([0.0, 0, 1.5, 3, 3, 8])
-    plane = _systems(rng, m, np.stack([true, true]))
-    table = with_ranks(systems_table(plane, rng, 2), paired_tests(plane, rng, DRAWS))
-    ahead, level = (true > true[:, None]).sum(1), (true == true[:, None]).sum(1)
-    low, high = table.accuracy_rank_low.to_numpy(int), table.accuracy_rank_high.to_numpy(int)
-    return bool(((low <= 1 + ahead) & (ahead + level <= high)).all())
-
-
 def _pareto(m: int, low: float, high: float, rng: np.random.Generator) -> np.ndarray:
     """Of the systems told to be Pareto-optimal with such a probability: whether they are."""
     true = rng.normal(0, 4 / np.sqrt(m / 20), (2, 3))
-    table = systems_table(_systems(rng, m, true, "equal"), rng, DRAWS)
+    table = systems_table(systems(rng, m, true, "equal"), rng, DRAWS)
     beaten = [(np.delete(true, j, 1) > true[:, [j]]).all(0).any() for j in range(3)]
     return ~np.array(beaten)[table.pareto_probability.between(low, high).to_numpy()]
 
@@ -235,7 +171,7 @@ def _error(m: int) -> float:
 def _r(k: int, m: int, spread: float, rng: np.random.Generator) -> bool:
     """Whether the interval of r holds that of the true scores of the same systems."""
     true = _related(rng, k, spread * _error(m))
-    ((_, low, high),) = correlations(_systems(rng, m, true, "equal"), rng, [range(k)], DRAWS)
+    ((_, low, high),) = correlations(systems(rng, m, true, "equal"), rng, [range(k)], DRAWS)
     return bool(low <= pearson(*true) <= high)
 
 
@@ -244,7 +180,7 @@ def _gap(k: int, m: int, rng: np.random.Generator) -> bool:
     true = _related(rng, k, 6 * _error(m))
     true = np.stack([*true, 6 * _error(m) * rng.normal(size=k)])
     first, third, common = (
-        _systems(rng, m, true[[i, i]], "equal").accuracy.values for i in (0, 2, 1)
+        systems(rng, m, true[[i, i]], "equal").accuracy.values for i in (0, 2, 1)
     )
     docs = np.repeat(np.arange(m), 8)
     one, other = (plane_from([values, common], docs) for values in (first, third))
@@ -275,7 +211,7 @@ def _claim(
     else:
         shared = rng.normal(size=k)
         true = 10 * (np.sqrt(r) * shared + np.sqrt(1 - r) * rng.normal(size=(2, k)))
-    table = local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)
+    table = local_correlation(systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)
     return bool(_claim_halves(table).verdict[where.split()[0]] in words)
 
 

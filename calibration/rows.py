@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import agreement, decisions, divergences, raters, scores, xmi
+from . import agreement, decisions, divergences, paired, raters, scores, xmi
 from .row import Row
 
 __all__ = ["rows"]
@@ -12,5 +12,5 @@ __all__ = ["rows"]
 
 def rows() -> Iterator[Row]:
     """Every row of the table, each module's in turn."""
-    for module in (scores, decisions, raters, agreement, divergences, xmi):
+    for module in (scores, paired, decisions, raters, agreement, divergences, xmi):
         yield from module.rows()
