@@ -1,21 +1,17 @@
 """MMD² from samples: the unbiased U-statistic and its permutation test, in tiles, without a full kernel matrix."""
 
-import math
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import pdist
 
 from .. import checks
-from .._lazy import compiled, cores
 from ..errors import DataError
 from ..estimate import Estimate
-from .samples import _pair_noise, _PairSums, _spread_rows
+from .samples import Visit, _pair_noise, _PairSums, _spread_rows, _sums_by_tile
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,9 @@ class _Kernel:
         return "linear" if self.name == "linear" else f"{self.name}|bandwidth:{self.bandwidth:.6g}"
 
     def matrix(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """(n, m) float64 similarities of (n, d) and (m, d) points; sparse rows with the linear kernel only.
+        """(n, m) similarities of (n, d) and (m, d) points; sparse rows with the linear kernel only.
+
+        float64, but float32 of the rbf kernel of two float32 arrays.
 
         >>> rbf(1.0).matrix([[0.0], [2.0]], [[0.0]]).round(4).ravel().tolist()
         [1.0, 0.1353]
@@ -51,10 +49,9 @@ class _Kernel:
         x, y = _points(x, y, self.name)
         if sparse.issparse(x):
             return (x @ y.T).toarray()
-        x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
-        if self.name == "linear":
-            return x @ y.T
-        return _rbf(x, y, self.bandwidth)
+        small = self.name == "rbf" and x.dtype == y.dtype == np.float32
+        x, y = (v.astype(np.float32 if small else np.float64, copy=False) for v in (x, y))
+        return x @ y.T if self.name == "linear" else _rbf(x, y, self.bandwidth)
 
 
 def _points(
@@ -123,123 +120,7 @@ def median_bandwidth(
     return middle
 
 
-# 2^f = Σ (f ln 2)^k / k! for |f| <= 1/2: eight terms are right to 5e-9, below what float32 can hold.
-_C0, _C1, _C2, _C3, _C4, _C5, _C6, _C7 = (
-    np.float32(math.log(2) ** k / math.factorial(k)) for k in range(8)
-)
-_HALF, _LEAST, _BIAS, _MANTISSA = np.float32(0.5), np.float32(-126), np.int32(127), np.int32(23)
-
-
-class _Tile(NamedTuple):
-    """Similarities of the points `rows` of x and `cols` of y, overwritten by the next tile.
-
-    matrix : (a, b); if x is y, only the pairs above the diagonal are not 0. row_sums, col_sums : (a,), (b,) float64.
-    """
-
-    rows: slice
-    cols: slice
-    matrix: np.ndarray
-    row_sums: np.ndarray
-    col_sums: np.ndarray
-
-
-# rows, columns, and whether it is on the diagonal of x with x
-_MakeTile = Callable[[slice, slice, bool], _Tile]
-
-
-def _scaled_for(kernel: _Kernel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Float32 points shifted by their mean and scaled, so that rbf(x, y) = 2^(-|x - y|²/2); others as given."""
-    if not _is_fast(kernel, x):
-        return x, y
-    total = x.sum(0, dtype=np.float64) + y.sum(0, dtype=np.float64)
-    middle = (total / (len(x) + len(y))).astype(np.float32)
-    scale = np.float32(1 / (kernel.bandwidth * math.sqrt(math.log(2))))
-    return (x - middle) * scale, (y - middle) * scale
-
-
-def _tiles(kernel: _Kernel, x: np.ndarray, y: np.ndarray | None, block: int) -> Iterator[_Tile]:
-    """Every pair of a point of x and of y in one tile; without y, every pair of two different points of x once.
-
-    rbf in float32 is computed as such, with sums in float64; everything else in float64.
-    """
-    other = x if y is None else y
-    with ThreadPoolExecutor(cores()) as pool:
-        make = _rbf32(x, other, block, pool) if _is_fast(kernel, x) else _float64(kernel, x, other)
-        for i in range(0, len(x), block):
-            for j in range(i if y is None else 0, len(other), block):
-                yield make(slice(i, i + block), slice(j, j + block), y is None and i == j)
-
-
-def _is_fast(kernel: _Kernel, x: np.ndarray) -> bool:
-    return kernel.name == "rbf" and x.dtype == np.float32
-
-
-def _float64(kernel: _Kernel, x: np.ndarray, y: np.ndarray) -> _MakeTile:
-    def make(rows: slice, cols: slice, diagonal: bool) -> _Tile:
-        matrix = kernel.matrix(x[rows], y[cols])
-        matrix = np.triu(matrix, 1) if diagonal else matrix
-        return _Tile(rows, cols, matrix, matrix.sum(1), matrix.sum(0))
-
-    return make
-
-
-def _rbf32(x: np.ndarray, y: np.ndarray, block: int, pool: ThreadPoolExecutor) -> _MakeTile:
-    """One matrix product into a buffer that is used again, then 2^ and both sums in one pass over its rows."""
-    half_x, half_y = (0.5 * np.einsum("id,id->i", v, v, dtype=np.float64) for v in (x, y))
-    half_x, half_y = half_x.astype(np.float32), half_y.astype(np.float32)
-    buffer = np.empty(min(block, len(x)) * min(block, len(y)), dtype=np.float32)
-    workers = cores()
-
-    def make(rows: slice, cols: slice, diagonal: bool) -> _Tile:
-        a, b = x[rows], y[cols]
-        out = np.dot(a, b.T, out=buffer[: len(a) * len(b)].reshape(len(a), len(b)))
-        row_sums, col_sums = np.zeros(len(a)), np.zeros((workers, len(b)))
-        cuts = np.linspace(0, len(a), workers + 1).astype(int)
-
-        def part(w: int) -> None:
-            k, first = slice(cuts[w], cuts[w + 1]), cuts[w] + 1 if diagonal else 0
-            halves = half_x[rows][k], half_y[cols]
-            _powers_of_two(out[k], *halves, row_sums[k], col_sums[w], first, diagonal)
-
-        list(pool.map(part, range(workers)))
-        return _Tile(rows, cols, out, row_sums, col_sums.sum(0))
-
-    return make
-
-
-# adds in vectors
-@compiled(error_model="numpy", fastmath={"reassoc", "nsz", "contract"})
-def _powers_of_two(
-    out: Any, half_x: Any, half_y: Any, row_sums: Any, col_sums: Any, first: int, diagonal: bool
-) -> None:
-    """In place, out[i, j] = 2^(x·y - |x|²/2 - |y|²/2) from the products x·y, and its sums in float64.
-
-    On a diagonal tile, row i has only its entries from column first + i on; the others become 0.
-    """
-    for i in range(out.shape[0]):
-        row, half = out[i], half_x[i]
-        start = min(first + i, row.shape[0]) if diagonal else 0
-        for j in range(start):
-            row[j] = 0
-        right, half_right, cols = row[start:], half_y[start:], col_sums[start:]
-        for j in range(right.shape[0]):
-            t = right[j] - (half + half_right[j])
-            # 2^-126 instead of numbers that are too small
-            t = t if t > _LEAST else _LEAST
-            n = np.int32(t - _HALF)
-            f = t - np.float32(n)
-            p = (
-                (((((_C7 * f + _C6) * f + _C5) * f + _C4) * f + _C3) * f + _C2) * f + _C1
-            ) * f + _C0
-            right[j] = p * np.int32((n + _BIAS) << _MANTISSA).view(np.float32)
-        total = 0.0
-        for j in range(right.shape[0]):
-            total += right[j]
-            cols[j] += right[j]
-        row_sums[i] += total
-
-
-BLOCK = 1024  # a tile of float32 is 4 MiB and stays in the cache
+BLOCK = 512  # a tile of float32 is 1 MiB and stays in the cache
 # up to so many points the permutation test is float64, so that ties stay ties
 _EXACT_BELOW = 2048
 # columns of sparse rows that are summed for all permutations at once
@@ -295,11 +176,9 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: _Kernel, *, block: int = BLOCK) -
     x, y = _samples(x, y, kernel)
     if kernel.name == "linear":
         return _estimate(_linear_sums(x, y), kernel, x)
-    noise = _noise(kernel, x, y)
-    x, y = _scaled_for(kernel, x, y)
     pairs = ((x, None), (y, None), (x, y))
-    (xx, _), (yy, _), (xy, yx) = (_kernel_sums(kernel, a, b, block) for a, b in pairs)
-    return _estimate(_PairSums(xx, yy, xy, yx, noise), kernel, x)
+    (xx, _), (yy, _), (xy, yx) = (_kernel_sums(kernel, *pair, block) for pair in pairs)
+    return _estimate(_PairSums(xx, yy, xy, yx, _noise(kernel, x, y)), kernel, x)
 
 
 def permutation_test(
@@ -367,25 +246,15 @@ def _estimate(sums: _PairSums, kernel: _Kernel, x: np.ndarray) -> Estimate:
 
 
 def _noise(kernel: _Kernel, x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
-    a, b = x[_spread_rows(x.shape[0])], y[_spread_rows(y.shape[0])]
+    a, b = (v[_spread_rows(v.shape[0])].astype(np.float64) for v in (x, y))
     return _pair_noise(kernel.matrix(a, a), kernel.matrix(b, b), kernel.matrix(a, b))
 
 
 def _kernel_sums(
-    kernel: _Kernel,
-    x: np.ndarray,
-    y: np.ndarray | None,
-    block: int,
-    visit: Callable[[_Tile], None] = lambda tile: None,
+    kernel: _Kernel, x: np.ndarray, y: np.ndarray | None, block: int, visit: Visit | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) and (m,) sums over the other sample; without y twice the (n,) sums over all other points of x."""
-    rows = np.zeros(len(x))
-    cols = rows if y is None else np.zeros(len(y))
-    for tile in _tiles(kernel, x, y, block):
-        visit(tile)
-        rows[tile.rows] += tile.row_sums
-        cols[tile.cols] += tile.col_sums
-    return rows, cols
+    other, m = (x, None) if y is None else (y, len(y))
+    return _sums_by_tile(len(x), m, lambda a, b: kernel.matrix(x[a], other[b]), block, visit)
 
 
 def _linear_sums(x: np.ndarray, y: np.ndarray) -> _PairSums:
@@ -412,21 +281,18 @@ def _tiled_forms(
     kernel: _Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray, block: int
 ) -> tuple[_PairSums, np.ndarray]:
     """The sums of `mmd2`, and (1 + B,) eᵀKe of every label e, with K the kernel matrix without its diagonal."""
-    noise = _noise(kernel, x, y)
-    x, y = _scaled_for(kernel, x, y)
     of_x, of_y = np.split(labels.astype(x.dtype, copy=False), [len(x)])
     forms = np.zeros(labels.shape[1])
 
-    def add(tile: _Tile, rows: np.ndarray, cols: np.ndarray) -> None:
-        product = tile.matrix @ cols[tile.cols]
-        forms[:] += 2 * np.einsum("ib,ib->b", product, rows[tile.rows], dtype=np.float64)
+    def add(a: slice, b: slice, c: np.ndarray, rows: np.ndarray, cols: np.ndarray) -> None:
+        forms[:] += 2 * np.einsum("ib,ib->b", c @ cols[b], rows[a], dtype=np.float64)
 
     parts = ((x, None, of_x, of_x), (y, None, of_y, of_y), (x, y, of_x, of_y))
     (xx, _), (yy, _), (xy, yx) = (
         _kernel_sums(kernel, a, b, block, partial(add, rows=rows, cols=cols))
         for a, b, rows, cols in parts
     )
-    return _PairSums(xx, yy, xy, yx, noise), forms
+    return _PairSums(xx, yy, xy, yx, _noise(kernel, x, y)), forms
 
 
 def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[_PairSums, np.ndarray]:

@@ -14,7 +14,7 @@ from ..bootstrap import student
 from ..errors import DataError
 from ..estimate import Estimate
 from .critics import power_mean, power_mean_se
-from .samples import _pair_noise, _PairSums, _spread_rows
+from .samples import _pair_noise, _PairSums, _spread_rows, _sums_by_tile
 
 # above this p or |μ|/σ the power's kink at 0 has no weight, and sums over a grid are exact
 _SADDLE = 30.0
@@ -409,8 +409,9 @@ def memed_samples(
     of_x, of_y = (_side(process, t) for t in (x, y))
     u, v = _spread(of_x), _spread(of_y)
     noise = _pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
-    xx, yy = (_sums(process, side, side, block)[0] for side in (of_x, of_y))
-    sums = _PairSums(xx, yy, *_sums(process, of_x, of_y, block), noise)
+    pairs = ((of_x, None), (of_y, None), (of_x, of_y))
+    (xx, _), (yy, _), both = (_sums(process, *pair, block) for pair in pairs)
+    sums = _PairSums(xx, yy, *both, noise)
     return sums.estimate("D_2²", f"D_2²|link:{process.link}", "score²")
 
 
@@ -439,10 +440,6 @@ def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
     return math.sqrt(math.e * d.sum() ** 2 + math.e * (math.e - 1) * float(d @ d))
 
 
-def _part(side: tuple, rows: slice) -> tuple:
-    return tuple(each[rows] for each in side)
-
-
 def _spread(side: tuple) -> tuple:
     """Some texts of a side, a list or an array, with their mean and variance."""
     rows = _spread_rows(len(side[0]))
@@ -450,19 +447,14 @@ def _spread(side: tuple) -> tuple:
     return texts, *(each[rows] for each in side[1:])
 
 
-def _sums(process: CriticProcess, x: tuple, y: tuple, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """(N,), (M,) sums of C over the other side; of a side with itself over its other texts, each pair computed once."""
-    rows = np.zeros(len(x[0]))
-    columns = rows if x is y else np.zeros(len(y[0]))
-    for i in range(0, len(rows), step):
-        for j in range(i if x is y else 0, len(columns), step):
-            a, b = slice(i, i + step), slice(j, j + step)
-            c = _pair_moment(process, _part(x, a), _part(y, b))
-            if x is y and i == j:
-                c = np.triu(c, 1)
-            rows[a] += c.sum(1)
-            columns[b] += c.sum(0)
-    return rows, columns
+def _sums(
+    process: CriticProcess, x: tuple, y: tuple | None, block: int
+) -> tuple[np.ndarray, np.ndarray]:
+    def tile(a: slice, b: slice) -> np.ndarray:
+        sides = ((x, a), (y or x, b))
+        return _pair_moment(process, *(tuple(each[at] for each in side) for side, at in sides))
+
+    return _sums_by_tile(len(x[0]), len(y[0]) if y else None, tile, block)
 
 
 def _difference(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

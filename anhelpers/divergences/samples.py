@@ -16,6 +16,7 @@ from ..estimate import Estimate
 from . import pmf
 
 TAIL = (1 - LEVEL) / 2
+Visit = Callable[[slice, slice, np.ndarray], None]
 # chords, and the share by which they are cut to stay below
 _STEPS, _SHORT = 5, 0.02
 # in observed differences: the true one may be much larger than the shrunken one
@@ -230,6 +231,36 @@ def _pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[floa
 def _spread_rows(n: int) -> np.ndarray:
     """(k,) at most 200 of n rows, evenly spread."""
     return np.linspace(0, n - 1, min(n, _NOISE_OF)).round().astype(int)
+
+
+def _sums_by_tile(
+    n: int,
+    m: int | None,
+    tile: Callable[[slice, slice], np.ndarray],
+    block: int,
+    visit: Visit | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(N,), (M,) sums of C over the other side; without M over the other points of one side, each pair once.
+
+    Parameters
+    ----------
+    tile : callable
+        Some rows of x, some of y -> C of their pairs; `block` of each at a time.
+    visit : callable, optional
+        Reads each tile: its rows of x, of y, and C, on the diagonal of x with itself only above it.
+    """
+    rows = np.zeros(n)
+    columns = rows if m is None else np.zeros(m)
+    for i in range(0, n, block):
+        for j in range(i if m is None else 0, len(columns), block):
+            a, b = slice(i, i + block), slice(j, j + block)
+            c = tile(a, b)
+            c = np.triu(c, 1) if m is None and i == j else c
+            rows[a] += c.sum(1, dtype=np.float64)
+            columns[b] += c.sum(0, dtype=np.float64)
+            if visit is not None:
+                visit(a, b, c)
+    return rows, columns
 
 
 def _mean_within(c: np.ndarray) -> float:
