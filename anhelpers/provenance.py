@@ -88,7 +88,8 @@ def write_made(folder: str | PathLike, names: Iterable[str]) -> Path:
     """Record the origin of files of a folder in its .made.json; other files' entries stay."""
     path = Path(folder, MADE)
     known = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    known |= dict.fromkeys(names, made_by())
+    escaped = (name.encode("utf-8", "backslashreplace").decode() for name in names)
+    known |= dict.fromkeys(escaped, made_by())
     text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
     return write_atomic(path, text + "\n")
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import checks
 from .._lazy import pd
-from ..data.external import POINTS, Family, read_scores, read_wmt25_scores, within
+from ..data.external import POINTS, SQM, Family, read_scores, read_wmt25_scores, within
 from ..data.human import KINDS, is_export, read_ratings_of
 from ..data.io import read_bytes, read_table
 from ..data.ratings import Ratings, join_ratings, read_ratings
@@ -215,6 +215,8 @@ def _human(name: str, kind: str, place: str) -> Metric:
         values = table["raw"] if "raw" in table else table.get("score")
         if values is not None and (values < 0).any():
             family = Family("standard deviations of a rater")
+        elif values is not None and len(values) > 9 and values.isin(range(7)).all():
+            family = SQM
 
     def score_systems(test: TestSet) -> Given:
         found = _joined(test, read_ratings_of(test, paths, kind), kind.upper(), paths[0])

@@ -54,7 +54,7 @@ def _from_files(args: argparse.Namespace) -> Xmi:
     from ..data.token_scores import NATS
     from ..xmi import characters, per_character, xmi
 
-    mt, lm, _ = read_score_pair(args.mt, args.lm, args.unit)
+    mt, lm, _ = read_score_pair(args.mt, args.lm, args.unit, same_tokens=not args.per_char)
     how = _how(args, _lines(args.docs, len(mt)) or mt.docs or lm.docs)
     how["unit"] = unit = mt.unit if mt.unit == lm.unit else "nats"
     scores = mt.logprobs / NATS[unit], lm.logprobs / NATS[unit]

@@ -1,5 +1,6 @@
-"""Warnings of what is unlikely in a test set: shifted lines, other languages, equal systems, blank texts."""
+"""Warnings of what is unlikely in a test set: shifted lines, other languages, equal systems, odd texts."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,15 +20,23 @@ _CHANCE = 1.15
 _ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
 # samples of 200 letters, from which texts may contradict the language pair
 _FEWEST = 3
+_ODD = {
+    "blank": re.compile(r"\A\s*\Z"),
+    # marks of direction and of no width, without the joiners of Persian, Hindi and emoji
+    "with invisible characters": re.compile(
+        "[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+    ),
+}
 
 
 def check(test: TestSet) -> list[str]:
     """Return warnings about suspicious properties of a test set, one sentence each.
 
     A system whose lines fit the first reference better a few lines further up or down; texts in another language or
-    script than the pair's; systems with equal outputs; blank texts. None of them changes a score.
+    script than the pair's; systems with equal outputs; blank texts; marks of direction or of no width, which change
+    scores unseen. None of them is removed.
     """
-    return [*_shifted(test), *_languages(test), *_equal(test), *_blank(test)]
+    return [*_shifted(test), *_languages(test), *_equal(test), *_odd(test)]
 
 
 def _shifted(test: TestSet) -> list[str]:
@@ -130,8 +139,14 @@ def _equal(test: TestSet) -> list[str]:
     ]
 
 
-def _blank(test: TestSet) -> list[str]:
-    """Warn of blank sources, references and hypotheses."""
-    kinds = {"the sources": test.srcs, **test.refs, **test.systems}
-    counts = {name: sum(not text.strip() for text in texts) for name, texts in kinds.items()}
-    return [f"{name}: {k} of {len(test)} texts are blank." for name, k in counts.items() if k]
+def _odd(test: TestSet) -> list[str]:
+    """Warn of blank texts, and of invisible characters, in sources, references and hypotheses."""
+    found = []
+    for name, texts in {"the sources": test.srcs, **test.refs, **test.systems}.items():
+        for what, form in _ODD.items():
+            at = [(i, seen[0]) for i, text in enumerate(texts, 1) if (seen := form.search(text))]
+            if at:
+                line, mark = at[0]
+                first = f"{f'U+{ord(mark):04X} ' if mark.strip() else ''}in line {line}"
+                found.append(f"{name}: {len(at)} of {len(test)} texts {what}, first {first}.")
+    return found

@@ -17,6 +17,7 @@ import numpy as np
 from .. import checks
 from .._lazy import pd
 from ..errors import DataError
+from ..progress import note
 from .io import _plain, _read_jsonl, _refuse, _stem_of, _value_of, read_table
 from .languages import _split_pair, known_code, short_code
 from .schema import TestSet
@@ -40,7 +41,7 @@ class Family(NamedTuple):
         return next((f for form, f in _FAMILIES.items() if re.match(form, metric.lower())), None)
 
 
-POINTS = "points, 0 to 100"
+POINTS, SQM = "points, 0 to 100", Family("points, 0 to 6", (0.0, 6.0))
 _FAMILIES = {  # what a metric's name in lower case begins with
     "xcomet": Family("0 to 1", (0.0, 1.0)),
     r"(wmt\d\d-)?cometkiwi": Family("about 0 to 1"),
@@ -48,6 +49,8 @@ _FAMILIES = {  # what a metric's name in lower case begins with
     "metricx": Family("MQM points, 0 to 25", (0.0, 25.0), False),
     "gemba-esa|esa|bleu|sentbleu|chrf": Family(POINTS, (0.0, 100.0)),
     "mqm": Family("MQM points", (0.0, np.inf), False),
+    "p?sqm": SQM,
+    r"(sum_)?log_?prob": Family("nats, at most 0", (-np.inf, 0.0)),
 }
 
 
@@ -147,8 +150,10 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
     table = table.rename(columns=_ALIASES)
     numbered = {"system", "segment"} <= set(table)
     if "value" not in table or not (numbered or "text" in table):
-        got = ", ".join(table)
-        raise DataError(f"got {got:.50}; expected value, and text or system, segment.", path, 1)
+        got = ", ".join(filter(None, table))
+        if {"system", "value"} <= {*table} and table.system.is_unique:
+            got = f"one score per system: {got}"
+        raise DataError(f"got {got:.60}; expected value, and text or system, segment.", path, 1)
     if "lp" in table:
         pairs = {
             lp: "-".join(short_code(known_code(c)) for c in lp.split("-")) for lp in {*table.lp}
@@ -157,6 +162,11 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
     if metric is not None and "metric" in table:
         table = _chosen(table, table.metric, metric, f"metric of {Path(path).name}")
     table = table.dropna(subset=["value"])
+    family = Family.of(metric or "")
+    if family and family.higher_is_better:  # scores of the others are often negated
+        low, high = family.bounds
+        outside = ~table.value.between(low - 1e-6, high + 1e-6)
+        _refuse(outside, f"{metric}: expected {family.unit}", path, table.value)
     return _checked(table, test, path) if numbered else _find_segments(test, table)
 
 
@@ -166,7 +176,12 @@ def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd
 
 
 def _checked(table: pd.DataFrame, test: TestSet, path: str | PathLike) -> pd.DataFrame:
-    """The table; a DataError for a repeated row, or one of a different test set."""
+    """The table, its segments from 0; a DataError for a repeated row, or one of a different test set."""
+    if table.segment.min() == 1:
+        whole = table.segment.max() == len(test)
+        told = "segments count from 1" if whole else "segment 0 is missing; segments count from 0"
+        note(f"{Path(path).name}: {told}.")
+        table = table.assign(segment=table.segment - whole)
     outside = ~table.segment.between(0, len(test) - 1)
     _refuse(outside, f"segment: expected 0 to {len(test) - 1}", path, table.segment)
     if "doc" in table:
@@ -254,8 +269,10 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
             stored, n = row.get("metric_scores", {}), len(at.get(doc, ()))
             values = stored[checks.one_of(metric, stored, f"metric of {path.name}")]
             values = values if isinstance(values, list) else [values]
-            numbers = all(value is None or isinstance(value, int | float) for value in values)
+            there = [value for value in values if value is not None]
+            numbers = all(isinstance(one, int | float) and abs(one) != np.inf for one in there)
             if len(values) != n or not numbers:
-                raise DataError(f"{doc:.60}: got {values!s:.40}, expected {n} scores.", path, line)
+                told = f"{doc:.60}: got {values!s:.40}, expected {n} finite scores."
+                raise DataError(told, path, line)
             rows += zip([_stem_of(path)] * len(values), at[doc], values, strict=True)
     return pd.DataFrame(rows, columns=["system", "segment", "value"]).astype({"value": float})

@@ -66,8 +66,9 @@ def read_bytes(path: str | PathLike) -> bytes:
     try:
         with open(path, "rb") as file:
             data = _unpacked(file.read(_LARGEST + 1))
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, MemoryError) as error:
         folder, reason = Path(path).parent, getattr(error, "strerror", None) or str(error)
+        reason = reason or "too little memory to unpack it"
         names = sorted(os.listdir(folder)) if folder.is_dir() else []
         near = nearest(Path(path).name, names) if isinstance(error, FileNotFoundError) else ""
         raise DataError(f"cannot be read: {reason.lower()}{near or '.'}", path) from error
@@ -92,19 +93,21 @@ def _unpacked_zstd(data: bytes) -> bytes:
     """Unpack zstd in small steps, as its stream reader does not report truncation."""
     import zstandard
 
-    found, at, whole = bytearray(), 0, False
-    decoder = zstandard.ZstdDecompressor().decompressobj()
-    with suppress(zstandard.ZstdError):
+    found, at, reason = bytearray(), 0, "truncated zstd"
+    unpacker = zstandard.ZstdDecompressor(max_window_size=2**31)  # as zstd --long=31 needs
+    decoder = unpacker.decompressobj()
+    try:
         while at < len(data) and len(found) <= _LARGEST:
             if decoder.eof:
-                decoder = zstandard.ZstdDecompressor().decompressobj()
+                decoder = unpacker.decompressobj()
             piece = data[at : at + 256]  # unpacks to 8 MB at most
             found += decoder.decompress(piece)
             at += len(piece) - len(decoder.unused_data)
-        whole = decoder.eof or len(found) > _LARGEST
-    if not whole:
-        raise EOFError("damaged or truncated zstd")
-    return bytes(found)
+        if decoder.eof or len(found) > _LARGEST:
+            return bytes(found)
+    except zstandard.ZstdError as error:
+        reason = str(error)
+    raise EOFError(reason)
 
 
 def _decode(data: bytes, path: str | PathLike) -> str:
@@ -116,13 +119,13 @@ def _decode(data: bytes, path: str | PathLike) -> str:
         The file, for the error.
     """
     try:
-        text = data.decode("utf-8-sig")
-        at = text.find("\0")
-        line = text.count("\n", 0, at) + 1
+        text, at = data.decode("utf-8-sig"), data.find(b"\0")
     except UnicodeDecodeError as error:
-        at, line = error.start, data.count(b"\n", 0, error.start) + 1
+        data, at = error.object, error.start
     if at >= 0:
-        raise DataError("got a byte that is not UTF-8 text. Save the file as UTF-8.", path, line)
+        line = data.count(b"\n", 0, at) + 1
+        told = f"got byte {data[at]:#04x}, expected UTF-8 text. Save the file as UTF-8."
+        raise DataError(told, path, line)
     return text
 
 
@@ -136,6 +139,8 @@ def read_table(
     keys: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read a CSV file, or TSV by its ending ``.tsv`` or a tab in the first line, with the given columns.
+
+    A first line with ";" and without "," means cells between ";", whose numbers may have decimal commas.
 
     Parameters
     ----------
@@ -161,21 +166,26 @@ def read_table(
         that is malformed or infinite, and repeated keys.
     """
     text = _decode(read_bytes(path), path).replace("\r\n", "\n").replace("\r", " ")
-    tabs = _suffix_of(path) == ".tsv" or "\t" in text.partition("\n")[0]
-    rows = [*_split_rows(io.StringIO(text), "\t" if tabs else ",", path, quoted=quoted)]
+    first = text.partition("\n")[0]
+    tabs = _suffix_of(path) == ".tsv" or "\t" in first
+    delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","
+    rows = [*_split_rows(io.StringIO(text), delimiter, path, quoted=quoted)]
     header = list(names or (rows.pop(0)[1] if rows else ()))
     if wrong := [n for n in columns if header.count(n) != 1 and (n in header or n not in optional)]:
         found = f"{', '.join(wrong):.60}; found: {', '.join(header):.60}"
         raise DataError(f"expected each column once: {found}.", path, 1)
     for line, cells in rows:
         if len(cells) != len(header):
-            raise DataError(f"got {len(cells)} cells, expected {len(header)}.", path, line)
+            told = f"{len(header)} as in '{', '.join(header):.60}'"
+            raise DataError(f"got {len(cells)} cells, expected {told}.", path, line)
     header = [n if header.index(n) == i else f"{n}.{i}" for i, n in enumerate(header)]
     lines, values = zip(*rows, strict=True) if rows else ((), None)
     table = pd.DataFrame(values, [*lines], header, dtype=object)
     for name, kind in columns.items():
         if kind is str or name not in table:
             continue
+        if delimiter == ";" and not table[name].str.contains(".", regex=False).any():
+            table[name] = table[name].str.replace(",", ".")  # decimal commas
         blank = table[name].str.strip().str.lower().isin(_MISSING)
         numbers = pd.to_numeric(table[name].where(~blank, "nan"), errors="coerce")
         bad = blank | (numbers % 1 != 0) if kind is int else numbers.isna() & ~blank
@@ -261,8 +271,10 @@ def _value_of(
 ) -> Any:
     """Return a value of a JSON object, which must have this type."""
     value = record.get(key)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise DataError(f"{key}: got {value!r:.40}, expected {kind.__name__}.", path, line)
+    nul = isinstance(value, str) and "\0" in value  # at which pandas ends a text
+    if not isinstance(value, kind) or isinstance(value, bool) or nul:
+        told = f"{key}: got {value!r:.40}, expected {kind.__name__}{' without NUL' * nul}."
+        raise DataError(told, path, line)
     return value
 
 
@@ -356,7 +368,12 @@ def _stem_of(path: str | PathLike) -> str:
     >>> _stem_of("wmt/mine.de.gz"), _stem_of("mine.de"), _stem_of("mine.GZ")
     ('mine', 'mine', 'mine')
     """
-    return Path(_bare(path)).stem
+    return _utf8(Path(_bare(path)).stem)
+
+
+def _utf8(name: str) -> str:
+    """The name of a file or system, with the bytes that are not UTF-8 escaped."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _bare(path: str | PathLike) -> str:

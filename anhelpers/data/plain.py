@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import DataError
 from .candidates import _NBEST, JSONL, _read_records
-from .io import _decode, _split_lines, _stem_of, _suffix_of, _value_of, read_bytes
+from .io import _decode, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
 from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
@@ -232,7 +232,7 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
     called = iter(_called([path for name, path in given if not name]))
     named: dict[str, Path] = {}
     for name, path in given:
-        name = name or next(called)
+        name = _utf8(name or next(called))
         if name in named:
             raise DataError(f"two files are named {name}. Name one, as in {name}2={path}.", path)
         named[name] = path

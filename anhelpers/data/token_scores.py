@@ -16,6 +16,7 @@ import numpy as np
 from .. import checks
 from ..checks import ROUNDING
 from ..errors import DataError
+from ..progress import note
 from .io import _parse_json, read_lines
 
 # Unit -> nats in one of it.
@@ -38,6 +39,8 @@ class _TokenScores:
     ----------
     logprobs : (N,) array
         Sums over the tokens of each sentence, in nats, at most 0; nan if missing.
+    firsts : (N,) array
+        Scores of the first tokens, in nats; nan for a sum.
     tokens : tuple
         Per sentence its tokens, or only their number; None for a sum.
     ids, docs, texts : tuple of str, optional
@@ -47,6 +50,7 @@ class _TokenScores:
     """
 
     logprobs: np.ndarray
+    firsts: np.ndarray
     tokens: tuple[tuple[str, ...] | int | None, ...]
     ids: tuple[str, ...] | None = None
     docs: tuple[str, ...] | None = None
@@ -57,6 +61,22 @@ class _TokenScores:
     def __len__(self) -> int:
         return len(self.logprobs)
 
+    @property
+    def n_tokens(self) -> np.ndarray:
+        """(N,) number of tokens; nan for a sum."""
+        return np.array([len(t) if isinstance(t, tuple) else t for t in self.tokens], float)
+
+    @property
+    def starts_unscored(self) -> bool:
+        """Whether all first tokens have the score 0, which some programs write for a token without context."""
+        return {*self.firsts[~np.isnan(self.firsts)].tolist()} == {0.0}
+
+    def without_first(self) -> _TokenScores:
+        """Return the sentences without their first tokens; nan for a sentence of one token."""
+        rest = np.where(self.n_tokens > 1, self.logprobs - self.firsts, np.nan)
+        tokens = (t[1:] if isinstance(t, tuple) else t and t - 1 for t in self.tokens)
+        return replace(self, logprobs=rest, tokens=tuple(tokens))
+
     def take(self, order: Sequence[int]) -> _TokenScores:
         """Return the sentences at these positions."""
         columns: dict[str, Any] = {
@@ -64,7 +84,8 @@ class _TokenScores:
             for name in ("tokens", *_KEYS)
             if (column := getattr(self, name)) is not None
         }
-        return replace(self, logprobs=self.logprobs[list(order)], **columns)
+        sums, firsts = (column[list(order)] for column in (self.logprobs, self.firsts))
+        return replace(self, logprobs=sums, firsts=firsts, **columns)
 
 
 def _read_token_scores(path: str | PathLike, unit: str | None = None) -> _TokenScores:
@@ -98,11 +119,12 @@ def _read_token_scores(path: str | PathLike, unit: str | None = None) -> _TokenS
         found = _fairseq(lines, path, unit or "bits")
     else:
         found = _numbers(lines, path, unit)
-    return replace(found, logprobs=found.logprobs * NATS[found.unit])
+    nats = NATS[found.unit]
+    return replace(found, logprobs=found.logprobs * nats, firsts=found.firsts * nats)
 
 
 def read_score_pair(
-    mt: str | PathLike, lm: str | PathLike, unit: str | None = None
+    mt: str | PathLike, lm: str | PathLike, unit: str | None = None, *, same_tokens: bool = True
 ) -> tuple[_TokenScores, _TokenScores, str]:
     """Read the scores of two models for the same sentences.
 
@@ -111,6 +133,9 @@ def read_score_pair(
     mt, lm : path
         Files of a translation model and a language model: JSONL, output of fairseq-generate, or a line of numbers per
         sentence (docs/input.md).
+    same_tokens : bool
+        Whether both models have the same tokens. If so, first tokens that one of them did not score (all 0, as from
+        minicons) are left out of both files, with a note.
 
     Returns
     -------
@@ -119,7 +144,8 @@ def read_score_pair(
 
     Raises
     ------
-    DataError : mismatched ids, a different number of sentences, or a different text of a sentence.
+    DataError : mismatched ids, a different number of sentences, or a different text of a sentence; first tokens that
+        are not scored, if tokens differ.
     """
     ours, theirs = _read_token_scores(mt, unit), _read_token_scores(lm, unit)
     how, wrong = "paired by line", ""
@@ -139,6 +165,15 @@ def read_score_pair(
         pairs = enumerate(zip(ours.texts or (), theirs.texts or (), strict=False), 1)
         odd = next((k for k, (a, b) in pairs if a != b), None)
         wrong = wrong or (f"sentence {odd} has a different text" if odd else "")
+    files = ((mt, ours), (lm, theirs))
+    unscored = " and ".join(PurePath(path).name for path, one in files if one.starts_unscored)
+    if unscored and not wrong:
+        scored = ~np.isnan(ours.logprobs + theirs.logprobs)
+        if same_tokens and (ours.n_tokens == theirs.n_tokens)[scored].all():
+            ours, theirs = ours.without_first(), theirs.without_first()
+            note(f"{unscored}: first tokens have no score (0); both files count without them.")
+        else:
+            wrong = f"first tokens of {unscored} have no score (0), and the tokens differ"
     if wrong:
         raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm)
     return ours, theirs, how
@@ -146,8 +181,8 @@ def read_score_pair(
 
 def _total(
     scores: Sequence[Any], per_token: bool, path: str | PathLike, line: int, n: int | None = None
-) -> float:
-    """The sum of a sentence's scores, in the file's unit; nan for a missing sum.
+) -> tuple[float, float]:
+    """The sum of a sentence's scores and that of its first token, in the file's unit; nan if missing.
 
     Parameters
     ----------
@@ -163,9 +198,11 @@ def _total(
     wrong = [score for score in scores if not fits(score)]
     if wrong or n not in (None, len(scores)):
         got = f"{wrong[0]!r:.40}" if wrong else f"{len(scores)} scores"
-        told = "a log-probability ≤ 0" + (" for each token" if per_token else "")
+        told = "a log-probability ≤ 0" + (" for each token" if per_token else " per line")
         raise DataError(f"got {got}, expected {told}.", path, line)
-    return min(0.0, math.fsum(scores)) if scores else math.nan
+    if not scores:
+        return math.nan, math.nan
+    return min(0.0, math.fsum(scores)), scores[0] if per_token else math.nan
 
 
 def _one_unit(said: Sequence[tuple[int, str]], unit: str | None, path: str | PathLike) -> str:
@@ -200,7 +237,7 @@ def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _Tok
     labels: dict[str, Any] = {name: _label(records, keys) for name, keys in _KEYS.items()}
     labels["ids"] = _distinct(labels["ids"], labels["docs"], path)
     labels |= {"unit": _one_unit(declared, unit, path), "layout": "jsonl"}
-    return _TokenScores(np.array(sums), tuple(tokens), **labels)
+    return _TokenScores(*np.array(sums).reshape(-1, 2).T, tuple(tokens), **labels)
 
 
 def _label(records: Sequence[dict[str, Any]], keys: Sequence[str]) -> tuple[str, ...] | None:
@@ -244,8 +281,8 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> _TokenSco
         tokens.append((*map(sys.intern, words), "</s>") if fits else len(scores) or None)
     n = range(len(sums))
     texts = tuple(found["T"].get(k, (0, ""))[1] for k in n) if found["T"] else None
-    ids = tuple(map(str, n))
-    return _TokenScores(np.array(sums), tuple(tokens), ids, None, texts, unit, "fairseq")
+    labels = (tuple(map(str, n)), None, texts, unit, "fairseq")
+    return _TokenScores(*np.array(sums).reshape(-1, 2).T, tuple(tokens), *labels)
 
 
 def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _TokenScores:
@@ -256,13 +293,16 @@ def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _T
     declared = [(1, header[1])] if header and header[1] else []
     start = 1 if header else 0
     rows = [list(_floats(text)) for text in lines[start:]]
-    each = any(len(row) > 1 for row in rows)
-    sums, tokens = [], []
-    for line, row in enumerate(rows, start + 1):
-        missing = len(row) == 1 and row[0] != row[0]  # nan
-        sums.append(math.nan if missing else _total(row, each, path, line))
-        tokens.append(len(row) if each and not missing else None)
-    return _TokenScores(np.array(sums), tuple(tokens), unit=_one_unit(declared, unit, path))
+    rows = [row if len(row) > 1 or row[0] == row[0] else [] for row in rows]  # nan: missing
+    lengths = [len(row) for row in rows if row]
+    each = 2 * sum(n > 1 for n in lengths) >= len(lengths) > 0  # else sums, and perhaps odd lines
+    lines_of = enumerate(rows, start + 1)
+    sums = [_total(row, each, path, i, None if each or not row else 1) for i, row in lines_of]
+    tokens, unit = (
+        tuple((each and len(row)) or None for row in rows),
+        _one_unit(declared, unit, path),
+    )
+    return _TokenScores(*np.array(sums).reshape(-1, 2).T, tokens, unit=unit)
 
 
 def _floats(text: str) -> Iterator[float | str]:

@@ -231,7 +231,11 @@ def oracle_studies(
         note for plane in planes for note in plane.shared().notes[len(plane.notes) :]
     )
     rows = np.all([plane.shared_rows() for plane in planes], axis=0)
-    rows &= np.all([scorable(test, metric) for metric in (*by, *beside)], axis=0)
+    usable = np.all([scorable(test, metric) for metric in (*by, *beside)], axis=0)
+    if lost := np.flatnonzero(rows & ~usable).tolist():
+        told = f"left out without source or reference, first in line {lost[0] + 1}."
+        left_out[f"{len(lost)} of {len(rows)} segments {told}"] = None
+    rows &= usable
     for metric, values, _ in chain(*scored) if len(studies) > 1 else ():
         without = np.zeros(len(rows), dtype=bool)
         without[cands.segment[np.isnan(values)]] = True

@@ -198,9 +198,12 @@ def test_a_table_and_its_parquet_are_the_same(tmp_path):
         with pytest.raises(DataError) as error:
             read_candidates(tmp_path / name)
         assert error.value.path == tmp_path / name
+    with pytest.raises(DataError, match="line 2: text: got 'a\\\\x00', expected str without NUL"):
+        read_candidates(frame.assign(text=["a", "a\0"]))
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"])).map(lambda text: text.rstrip("\r\n"))
+PLAIN = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+TEXT = st.text(PLAIN).map(lambda text: text.rstrip("\r\n"))
 COUNTS, LOGPROBS = st.integers(1, 2**40), st.floats(-1e6, 0) | st.just(np.nan)
 SETS = st.lists(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), min_size=1, max_size=5)
 

@@ -39,7 +39,17 @@ def test_other_languages_equal_systems_and_blank_texts_are_reported():
     twin = replace(test, systems={**test.systems, "twin": test.systems["Online-P"]})
     assert check(twin) == ["Online-P and twin have the same texts throughout."]
     blank = replace(test, srcs=("", *test.srcs[1:]))
-    assert check(blank) == ["the sources: 1 of 52 texts are blank."]
+    assert check(blank) == ["the sources: 1 of 52 texts blank, first in line 1."]
+
+
+@pytest.mark.parametrize("mark", "\u202e\u202b\u200f\u2066\u200b\ufeff\u00ad")
+def test_invisible_characters_are_counted(mark):
+    test = load("teaching")
+    hyps = [hyp + mark * (i in (3, 7)) for i, hyp in enumerate(test.refs["refB"])]
+    told = f"X: 2 of 52 texts with invisible characters, first U+{ord(mark):04X} in line 4."
+    assert told in check(replace(test, systems={"X": hyps}, categories={}))
+    joined = [hyp.replace("e", "e\u200c\u200d") for hyp in hyps[:3]]  # as in Persian or emoji
+    assert check(TestSet("t", "en-fa", joined, {}, {"X": joined})) == []
 
 
 @pytest.mark.parametrize("name", ["teaching/en-de", "teaching/de-en"])
@@ -53,7 +63,7 @@ def test_good_texts_give_no_warning(name):
 @pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA")
 @pytest.mark.parametrize("name", ["wmt23/en-de", "wmt24/en-de", "wmt24/ja-zh"])
 def test_no_system_of_wmt_is_called_shifted_or_foreign(name):
-    found = [one for one in check(load(name)) if "blank" not in one]
+    found = [one for one in check(load(name)) if not {"blank,", "invisible"} & {*one.split()}]
     assert found == (
         ["CycleL and CycleL2 have the same texts throughout."]
         * (name[-5:] == "en-de" and "24" in name)

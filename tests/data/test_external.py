@@ -45,7 +45,7 @@ def table(tmp_path):
     """Writes lines to a file; returns its path."""
 
     def write(*lines):
-        name = "scores.csv" if lines and "," in lines[0] else "scores.tsv"
+        name = "scores.csv" if lines and {*",;"} & {*lines[0]} else "scores.tsv"
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return tmp_path / name
 
@@ -140,6 +140,32 @@ def test_a_table_of_texts_or_numbers_with_raters(table):
 
 
 @pytest.mark.parametrize(
+    "lines",
+    [
+        ["system;segment;score", "A;0;1,5", "A;1;2", "A;2;4"],
+        ["system;segment;score", "A;0;1.5", "A;1;2.0", "A;2;4"],
+        [",system,segment,score", "7,A,0,1.5", "3,A,1,2", "4,A,2,4"],
+        ["system\tsegment\tscore", "A\t3\t4", "A\t1\t1.5", "A\t2\t2"],
+    ],
+)
+def test_tables_of_other_programs_are_read(table, lines, capsys):
+    np.testing.assert_array_equal(stored(table(*lines), "chrF")[:, 0], [1.5, 2, 4])
+    assert ("segments count from 1" in capsys.readouterr().err) == ("3\t4" in lines[1])
+    assert np.isnan(stored(table(*lines[:1], *lines[2:]), "chrF")).sum() == 4
+    assert "segment 0 is missing" in capsys.readouterr().err
+
+
+def test_scores_from_0_to_6_are_those_of_psqm(table):
+    rows = [f"A\td\t{i}\tr{r}\t{s}\t{t}\t{i + 2}" for r in range(4)
+            for i, (s, t) in enumerate(zip(TEST.srcs, TEST.systems["A"], strict=True))]  # fmt: skip
+    path = table("system\tdoc_id\tseg_id\trater\tsource\ttarget\tscore", *rows)
+    for name in (f"da:{path}", f"stored:{path}#psqm"):
+        metric = _external_metric(name)
+        assert (metric.unit, metric.bounds) == ("points, 0 to 6", (0, 6))
+        assert metric.score_systems(TEST).values[:, 0].tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
     ("lines", "metric", "error", "named"),
     [
         (["system\tscore", "A\t1"], "chrF", DataError, "line 1"),
@@ -154,6 +180,9 @@ def test_a_table_of_texts_or_numbers_with_raters(table):
         (["system\tsegment\tscore\tmetric", "A\t0\t1\tbleu"], "chrF", UnknownName, "bleu"),
         (["lp,src,mt,score", "en-cs,Two.,Dva.,1"], "chrF", UnknownName, "en-cs"),
         (["src,mt,score", "Two.,Deux.,1"], "chrF", DataError, "scores.csv"),
+        (["system,segment,score", "A,1,-2", "A,2,3"], "log_prob", DataError, "line 3: .* got 3.0"),
+        (["system,score", "A,30", "B,20"], "chrF", DataError, "line 1: got one score per system"),
+        (["system chrF id", "A\t30 1"], "chrF", DataError, "2 cells, expected 1 as in 'system ch"),
     ],
 )
 def test_bad_tables_are_refused(table, lines, metric, error, named):
@@ -279,6 +308,7 @@ def test_paragraphs_are_segments_in_any_order_of_documents(tree):
         (OUTPUTS | {"B": {"news_#_n1": "Eins.\n\nZwei."}}, SCORES),
         (OUTPUTS | {"B": {"news_#_n1": 3}}, SCORES),
         (OUTPUTS, SCORES | {"A": {"news_#_n1": [0.1]}}),
+        (OUTPUTS, SCORES | {"A": {"news_#_n1": [0.1, -np.inf], "speech_#_s": [0.3]}}),
         (OUTPUTS, SCORES | {"A": {"news_#_other": [0.1]}}),
     ],
 )

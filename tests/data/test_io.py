@@ -2,6 +2,8 @@ import gzip
 import json
 import lzma
 import math
+import zlib
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -86,6 +88,20 @@ def test_malformed_files_are_refused_with_their_line(file, kind, name, data, lin
     with pytest.raises(DataError) as error:
         readers[kind](path)
     assert (error.value.path, error.value.line) == (path, line)
+
+
+def test_large_windows_are_unpacked(file, monkeypatch):
+    """The dictionary of 4 GiB is only declared, in the header of the first block."""
+    xz = bytearray(lzma.compress(b"a\nb\n"))
+    xz[16] = 40
+    xz[20:24] = zlib.crc32(xz[12:20]).to_bytes(4, "little")
+    form = zstandard.ZstdCompressionParameters(window_log=30)
+    packer = zstandard.ZstdCompressor(compression_params=form).compressobj()
+    for data in (bytes(xz), packer.compress(b"a\nb\n") + packer.flush()):
+        assert io.read_lines(file(data)) == ("a", "b")
+    monkeypatch.setattr(io.lzma, "LZMAFile", Mock(side_effect=MemoryError))
+    with pytest.raises(DataError, match="too little memory to unpack it"):
+        io.read_lines(file(bytes(xz)))
 
 
 def test_small_files_that_unpack_to_too_much_are_refused(file, monkeypatch):

@@ -1,5 +1,9 @@
+import json
+
+import pandas as pd
 import pytest
 
+from anhelpers.cli import main
 from anhelpers.data import add_systems, read_plain
 from anhelpers.data.plain import named_files
 from anhelpers.errors import DataError
@@ -108,6 +112,16 @@ def test_systems_are_added_under_new_names(folder):
     for bad in ("sysX.de", "ref.de", "long.de", "absent.de"):
         with pytest.raises(DataError):
             add_systems(test, folder / bad)
+
+
+def test_names_that_are_not_utf_8_are_escaped(folder):
+    """Their bytes are surrogates here, which no result can hold."""
+    hyp, out = folder / "x\udcff.de", folder / "o\udcfe.csv"
+    hyp.write_text("x\ny\n")
+    texts = ["-s", folder / "src.en", "-r", folder / "ref.de", "-t", hyp, f"\udcfd={hyp}"]
+    assert main(["score", *map(str, texts), "-l", "en-de", "-m", "chrf", "-o", str(out)]) == 0
+    assert pd.read_csv(out).system.tolist() == [r"x\udcff", r"\udcfd"]
+    assert r"o\udcfe.csv" in json.loads((folder / ".made.json").read_text())
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_an_edited_copy_changes_the_categories(tmp_path):
     ("text", "line"),
     [
         (ROW, 1),
-        (HEADER.replace(",", ";"), 1),
+        (HEADER.replace(",", " "), 1),
         (f"{HEADER}\n{ROW}\nY,LLM,en-de,big, general,nowhere\n", 3),
         (f"{HEADER}\n{ROW}\nY,llm,en-de,big,nowhere\n", 3),
         (f"{HEADER}\n,LLM,en-de,big,nowhere\n", 2),

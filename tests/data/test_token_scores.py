@@ -105,6 +105,7 @@ def test_fairseq_has_its_ids_and_base_2(write):
         ("-1\nx\n", "line 2: got 'x'"),
         ("-1\n-inf\n", "line 2"),
         ("-1\n2.5\n", "line 2: got 2.5"),
+        ("-30\nnan\n-1 -30.5\n-20\n", "line 3: got 2 scores"),
         ("-1 -2\n-2 3\n", "line 2: got 3"),
         ('{"logprobs": [-1]}\n{oops\n', "line 2"),
         ('{"logprobs": [-1]}\n[1]\n', "line 2"),
@@ -156,6 +157,23 @@ def test_pairs_are_by_id_or_by_line(write):
     again = [{"id": 1, "doc": doc, "logprob": -k} for k, doc in enumerate("ab", 1)]
     mt, lm, _ = read_score_pair(write(again, "x"), write(again[::-1], "y"))
     assert mt.logprobs.tolist() == lm.logprobs.tolist() == [-1, -2]
+
+
+def test_first_tokens_without_a_score_count_in_neither_file(write, capsys):
+    """-5 and -5 against -8 and -7; with the first tokens of mt alone -6 and -9."""
+    ours = write("-1 -2 -3\n-4 -5\n-6\nnan\n", "mt")
+    lm = write(
+        [{"tokens": [*words], "logprobs": [-0.0, *rest]} for words, rest in
+         (("abc", [-3, -5]), ("de", [-7]), ("f", []), ("gh", [-1]))], "lm"
+    )  # fmt: skip
+    mt, found, _ = read_score_pair(ours, lm)
+    np.testing.assert_array_equal(mt.logprobs, [-5, -5, np.nan, np.nan])
+    np.testing.assert_array_equal(found.logprobs, [-8, -7, np.nan, -1])
+    assert (mt.tokens, found.tokens) == ((2, 1, 0, None), (("b", "c"), ("e",), (), ("h",)))
+    assert "lm: first tokens have no score (0); both" in capsys.readouterr().err
+    for other, same in ((ours, False), (write("-6\n-9\n-6\nnan\n", "sums"), True)):
+        with pytest.raises(DataError, match="first tokens of lm have no score"):
+            read_score_pair(other, lm, same_tokens=same)
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,9 @@ def test_no_common_segment_is_an_error():
     )
     with pytest.raises(DataError, match="no segment has a score from every system"):
         oracle_study(blank, from_systems(blank), CHRF, length_metric())
+    half = replace(TEST, refs={"ref": ("ein Haus", " ", "", "x")}, systems={}, categories={})
+    study = oracle_study(half, from_systems(TEST), CHRF, length_metric())
+    assert "2 of 4 segments left out without source or reference, first in line 2." in study.notes
 
 
 def test_without_systems_there_is_a_curve_and_an_empty_table():
