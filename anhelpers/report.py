@@ -210,7 +210,8 @@ def _parts(results: Sequence[PlaneResult]) -> dict[str, list]:
             parts[f"Ranks and clusters{by}"] = [readable(table[columns])]
         parts[f"The claim{by}"] = [one.verdict]
         if "pairs" in one.tables:
-            parts[f"Paired tests{by}"] = [*one.cautions, readable(one.tables["pairs"])]
+            null = f"p: the two outputs of a {one.plane.unit[:-1]} are exchangeable."
+            parts[f"Paired tests{by}"] = [*one.cautions, null, readable(one.tables["pairs"])]
     return parts
 
 

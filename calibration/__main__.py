@@ -37,13 +37,12 @@ INTRO = """\
 # Calibration
 
 How often do intervals cover and tests reject in simulated worlds whose truth is known? `make calibrate` measures it and
-writes this page and [calibration.tsv](calibration.tsv). The file has a line per row: quantity, setting, nominal rate,
-measured rate, Monte Carlo standard error, and the smallest and largest rate that the tests accept. Each row has
-{worlds:,} worlds with a fixed seed. A small part runs with the tests.
+writes this page and [calibration.tsv](calibration.tsv), which has a line per row, with the Monte Carlo standard error.
+Each row has {worlds:,} worlds with a fixed seed.
 
 **{inside} of {held} rows are inside their tolerance.** Another {near} miss it by at most {slack:g} standard errors, as
 expected by chance. The other {shown} rows have no tolerance: they have few or very unequal documents, for which the
-package prints a warning, or they show the power of a test.
+package prints a warning, or systems with equal means that are not exchangeable, or they show the power of a test.
 
 | quantity | nominal | rows | measured | tolerance | rows without tolerance |
 |---|---|---|---|---|---|
@@ -57,6 +56,8 @@ KINDS = """
 - **Systems**: with equal true scores (tests), random ones (Pareto optimality), or fixed ones correlated by about 0.7
   (interval of r). For the claim of AN §5.2, the true scores are unrelated, equal, correlated by 0.8, or half along a
   frontier and half behind it.
+- **Not exchangeable**: the difference of two systems is lognormal, or falls by 10 in a tenth of the documents, or rises
+  with their length; its mean is 0.
 - **Oracle curve**: candidates with independent accuracy and naturalness.
 - **Raters**: a strict rater multiplies all points (lognormal, 0.4), marks additional errors, or differs by chance. For
   Krippendorff's α, raters agree well, by chance, or nearly always.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
+from itertools import product
 
 import numpy as np
 
+from anhelpers.bootstrap import bootstrap_means
 from anhelpers.plane import paired_tests, systems_table, with_ranks
 from anhelpers.plane.scores import Plane
 
@@ -17,6 +20,14 @@ from .worlds import World
 __all__ = ["DRAWS", "rows", "systems"]
 
 DRAWS = 400
+_SPREAD = {
+    "skewed differences": 0.0,
+    "one system fails in a tenth": 0.0,
+    "difference tied to length, skewed sizes": 0.9,
+    "difference tied to length, very unequal sizes": 1.2,
+}
+"""Systems with equal means whose outputs are not exchangeable, and the spread of the logarithms of the sizes."""
+_HELD = "one system fails in a tenth, 40 documents"
 
 
 def rows() -> Iterator[Row]:
@@ -43,6 +54,24 @@ def rows() -> Iterator[Row]:
             0.92,
             1.0,
             partial(_ranks, m),
+        )
+    for kind, m in product(_SPREAD, (12, 20, 40)):
+        setting = f"{kind}, {m} documents"
+        yield Row(
+            "paired test at 5 %, equal means, not exchangeable",
+            setting,
+            0.05,
+            None,
+            None,
+            partial(_not_exchangeable, kind, m),
+        )
+        ends = (0.0, 0.07) if setting == _HELD else (None, None)
+        yield Row(
+            "interval of a difference leaves out 0, equal means, not exchangeable",
+            setting,
+            0.05,
+            *ends,
+            partial(_left_out, kind, m),
         )
 
 
@@ -76,3 +105,42 @@ def _ranks(m: int, rng: np.random.Generator) -> bool:
     ahead, level = (true > true[:, None]).sum(1), (true == true[:, None]).sum(1)
     low, high = table.accuracy_rank_low.to_numpy(int), table.accuracy_rank_high.to_numpy(int)
     return bool(((low <= 1 + ahead) & (ahead + level <= high)).all())
+
+
+def _sizes(rng: np.random.Generator, m: int, spread: float) -> np.ndarray:
+    return np.ceil(np.exp(rng.normal(2, spread, m))).astype(int) if spread else np.full(m, 8)
+
+
+@cache
+def _middle(spread: float) -> float:
+    """The mean logarithm of the size of a document, over all segments."""
+    sizes = _sizes(np.random.default_rng(20_261_127), 1_000_000, spread)
+    return float(np.average(np.log(sizes), weights=sizes))
+
+
+def _differences(kind: str, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) differences of two systems, with a mean of 0, and the document of each segment."""
+    sizes = _sizes(rng, m, _SPREAD[kind])
+    if kind.startswith("skewed"):
+        each = rng.lognormal(0, 1, m) - np.exp(0.5)
+    elif kind.startswith("one"):
+        each = rng.normal(size=m) + 1 - 10 * (rng.random(m) < 0.1)
+    else:
+        each = 5 * (np.log(sizes) - _middle(_SPREAD[kind])) + 3 * rng.normal(size=m)
+    docs = np.repeat(np.arange(m), sizes)
+    return each[docs] + rng.normal(size=len(docs)), docs
+
+
+def _not_exchangeable(kind: str, m: int, rng: np.random.Generator) -> bool:
+    """Whether systems with equal means are told to differ, where their outputs are not exchangeable."""
+    d, docs = _differences(kind, m, rng)
+    values = np.stack([d, np.zeros_like(d)], axis=1)
+    plane = plane_from([values, values], docs)
+    plane = replace(plane, naturalness=replace(plane.naturalness, level="stored"))  # not tested
+    return bool(paired_tests(plane, rng, DRAWS).p[0] < 0.05)
+
+
+def _left_out(kind: str, m: int, rng: np.random.Generator) -> bool:
+    """Whether 0 is outside of the interval of their difference."""
+    found = bootstrap_means(*_differences(kind, m, rng), rng)
+    return not found.low[0] <= 0 <= found.high[0]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from calibration.__main__ import inside, lines_of, measured, page, read_table
+from calibration.paired import _SPREAD, _differences, _not_exchangeable
 from calibration.row import Row
 from calibration.rows import rows
 from calibration.worlds import World
@@ -44,6 +45,13 @@ def test_the_truth_of_a_world_is_that_of_its_law():
     assert (
         World("tied to length", "skewed", 2_000).truth > World("normal", "skewed", 2_000).truth + 15
     )
+
+
+@pytest.mark.parametrize("kind", _SPREAD)
+def test_systems_that_are_not_exchangeable_have_equal_means(kind):
+    differences = _differences(kind, 40_000, np.random.default_rng(0))[0]
+    assert differences.mean() == pytest.approx(0, abs=0.25)
+    assert _not_exchangeable(kind, 12, np.random.default_rng(1)) in (True, False)
 
 
 def test_the_table_has_every_row_within_its_tolerance():

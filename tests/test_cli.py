@@ -187,7 +187,9 @@ def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys):
     # one comparison of naturalness has one p
     by = pairs[pairs.axis == "naturalness"].groupby(["system_a", "system_b"]).p.nunique()
     assert by.eq(1).all()
-    assert "ours" in (out / "plane.html").read_text("utf-8")
+    page = (out / "plane.html").read_text("utf-8")
+    assert "ours" in page
+    assert "p: the two outputs of a document are exchangeable." in page
     made = json.loads((out / ".made.json").read_text("utf-8"))
     assert {*made} == {path.name for path in out.iterdir()} - {".made.json"}
     assert "command:plane" in made["systems.csv"]
@@ -205,6 +207,7 @@ def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys):
         for group in re.findall(r"\\cite\{([^}]+)\}", latex):
             assert {*group.split(",")} <= {*keys}
     told = (out / "appendix.txt").read_text("utf-8")
+    assert "documents (null hypothesis: the two outputs of one are exchangeable)" in told
     assert systems.accuracy_signature[0] in told
     assert systems.naturalness_signature[0] in told
 
