@@ -41,8 +41,8 @@ writes this page and [calibration.tsv](calibration.tsv), which has a line per ro
 Each row has {worlds:,} worlds with a fixed seed.
 
 **{inside} of {held} rows are inside their tolerance.** Another {near} miss it by at most {slack:g} standard errors, as
-expected by chance. The other {shown} rows have no tolerance: they have few or very unequal documents, for which the
-package prints a warning, or systems with equal means that are not exchangeable, or they show the power of a test.
+expected by chance. The other {shown} rows have no tolerance: few or very unequal documents, for which the package
+prints a warning, systems that are not exchangeable, or the power of a test.
 
 | quantity | nominal | rows | measured | tolerance | rows without tolerance |
 |---|---|---|---|---|---|
