@@ -137,16 +137,14 @@ def load_mt(
     DataError : a language model; a language that is missing, unknown or cannot be chosen.
     AnhelpersError : the model cannot be loaded.
     """
-    place = models.find(name)
+    place, more = models.find(name), {"src_lang": src_lang, "trg_lang": trg_lang, "task": task}
     config = place.load_config()
     # the tokenizer of FSMT cannot encode targets where the two vocabularies differ
     if not config.is_encoder_decoder or config.model_type == "fsmt":
         raise DataError(f"{place}: got {config.model_type}, expected an encoder-decoder. Try T5.")
     model = place.load_network("AutoModelForSeq2SeqLM", dtype)
-    how: dict[str, Any] = {"dtype": dtype, "device": device, "task": task}
-    how |= {"name": place.name, "revision": place.revision_of(model)}
-    how |= {"src_lang": src_lang, "trg_lang": trg_lang}
-    return translation_model(model, place.load_tokenizer(), **how)
+    how: dict[str, Any] = {"dtype": dtype, "device": device, "revision": place.revision_of(model)}
+    return translation_model(model, place.load_tokenizer(), name=place.name, **how, **more)
 
 
 def translation_model(
@@ -154,30 +152,19 @@ def translation_model(
     tokenizer: Any,
     *,
     name: str,
-    revision: str,
-    dtype: str = "float32",
     device: str | None = None,
     src_lang: str | None = None,
     trg_lang: str | None = None,
-    task: str = "",
+    **others: Any,
 ) -> TranslationModel:
     """A `TranslationModel` of a model and tokenizer in memory; parameters as in `load_mt`."""
     device = models.device(device)
     src_lang, trg_lang = _languages(tokenizer, name, src_lang, trg_lang)
-    return TranslationModel(
-        model=model.eval().to(device),
-        tokenizer=tokenizer,
-        name=name,
-        revision=revision,
-        dtype=dtype,
-        device=device,
-        src_lang=src_lang,
-        trg_lang=trg_lang,
-        prefix=_prefix(model, tokenizer, trg_lang, name),
-        task=task,
-        max_tokens=models.longest(model, tokenizer),
-        never=models.forbidden(model),
-    )
+    known: dict[str, Any] = {"name": name, "dtype": "float32", "device": device, "task": ""}
+    known |= {"src_lang": src_lang, "trg_lang": trg_lang, "never": models.forbidden(model)}
+    known["prefix"] = _prefix(model, tokenizer, trg_lang, name)
+    known["max_tokens"] = models.longest(model, tokenizer)
+    return TranslationModel(model.eval().to(device), tokenizer, **(known | others))
 
 
 def known_languages(tokenizer: Any) -> list[str]:
@@ -306,14 +293,10 @@ def score_pairs(
     checks.texts("srcs", srcs)
     checks.texts("trgs", trgs)
     checks.same_length(srcs=srcs, trgs=trgs)
-    total, tokens, too_long, unknown = cached(
-        mt.signature(),
-        list(zip(srcs, trgs, strict=True)),
-        partial(_computed, mt, tokens_per_batch or models.budget(mt.device)),
-        width=4,
-        batches=groups(itemgetter(0)),
-        what=f"log-probabilities under {mt.name}",
-    ).T
+    pairs, what = list(zip(srcs, trgs, strict=True)), f"log-probabilities under {mt.name}"
+    compute = partial(_computed, mt, tokens_per_batch or models.budget(mt.device))
+    how: dict[str, Any] = {"width": 4, "batches": groups(itemgetter(0)), "what": what}
+    total, tokens, too_long, unknown = cached(mt.signature(), pairs, compute, **how).T
     return PairLogProbs(total, tokens.astype(np.int64), too_long > 0, unknown.astype(np.int64))
 
 

@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -83,19 +83,11 @@ class _Comet:
     @property
     def signature(self) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
-        parts = {
-            "comet": None,
-            "model": self.name,
-            "rev": self.revision,
-            "class": self.kind,
-            "reads": "+".join(self.reads),
-            "enc": self.encoder,
-            "dtype": self.dtype,
-            "max": self.longest,
-            "version": need("comet", "COMET").__version__,
-            "transformers": need("transformers", "COMET").__version__,
-        }
-        return signature_of(parts)
+        parts = {"comet": None, "model": self.name, "rev": self.revision, "class": self.kind}
+        parts |= {"reads": "+".join(self.reads), "enc": self.encoder, "dtype": self.dtype}
+        versions = {"version": need("comet", "COMET").__version__}
+        versions["transformers"] = need("transformers", "COMET").__version__
+        return signature_of(parts | {"max": self.longest} | versions)
 
 
 def _load_comet(
@@ -131,16 +123,10 @@ def _load_comet(
         raise DataError(f"{named}: needs the reference. Use Unbabel/wmt22-cometkiwi-da.")
     model = _model(path, kind, settings, encoder)
     device = models.device(device)
-    return _Comet(
-        model=model.eval().to(device, getattr(need("torch", "COMET"), dtype)),
-        name=named,
-        revision=revision,
-        kind=kind,
-        encoder=f"{encoder.name}@{encoder.revision_of(model.encoder.model)}",
-        reads=tuple(f for f in reads if reference or f != "ref"),
-        dtype=dtype,
-        device=device,
-    )
+    model = model.eval().to(device, getattr(need("torch", "COMET"), dtype))
+    of = f"{encoder.name}@{encoder.revision_of(model.encoder.model)}"
+    reads = tuple(f for f in reads if reference or f != "ref")
+    return _Comet(model, named, revision, kind, of, reads, dtype, device)
 
 
 def _checkpoint(name: str | Path) -> tuple[str, str, Path, Path]:
@@ -255,31 +241,18 @@ def _comet_metric(
     comet = _load_comet(name, reference=reference, **options)
     short = _short_name(comet.name)
     family = "" if short.lower().startswith("xcomet") else "COMET "
-    metric = Metric(
-        name=called or f"comet{'' if reference else '-qe'}:{short}",
-        label=f"{family}{short}{'' if reference else ' without reference'}",
-        unit="points, about 0 to 1",
-        higher_is_better=True,
-        needs=(),
-        signature=comet.signature,
-        score_segments=None,
-    )
+    name = called or f"comet{'' if reference else '-qe'}:{short}"
+    label = f"{family}{short}{'' if reference else ' without reference'}"
     together = "" if comet.separate else f", {comet.model.encoder.max_positions} together"
-    return _learned_metric(
-        metric,
-        n_refs,
-        reads=comet.reads,
-        limit=f"{comet.longest} tokens a text{together}",
-        score=lambda rows: _comet_scores(comet, rows),
-    )
+    limit, scores = f"{comet.longest} tokens a text{together}", partial(_comet_scores, comet)
+    facts = name, label, "points, about 0 to 1", True
+    return _learned_metric(facts, comet.signature, n_refs, comet.reads, limit, scores)
 
 
 def _named(asked: Asked) -> Metric:
     """Return the COMET of a row of the table of metrics, with the reference if the row has it."""
-    reference = "reference" in asked.sees
-    return _comet_metric(
-        asked.model, asked.n_refs, reference=reference, called=asked.called, **asked.options
-    )
+    how = {"reference": "reference" in asked.sees, "called": asked.called} | asked.options
+    return _comet_metric(asked.model, asked.n_refs, **how)
 
 
 def _comet_scores(
@@ -383,9 +356,9 @@ def _token_ids(comet: _Comet, texts: Sequence[str]) -> tuple[list[list[int]], np
 
 
 def _learned_metric(
-    metric: Metric,
+    facts: tuple[str, str, str, bool],
+    signature: str,
     n_refs: int | str,
-    *,
     reads: tuple[str, ...],
     limit: str,
     score: Callable[[list[tuple[str, ...]]], np.ndarray],
@@ -398,8 +371,10 @@ def _learned_metric(
 
     Parameters
     ----------
-    metric : Metric
-        Names, unit and signature for one reference.
+    facts : tuple
+        name, label, unit and higher_is_better of the Metric.
+    signature : str
+        For one reference.
     n_refs : int or "var"
         References of every segment that has any; unused by a model without references.
     reads : tuple of "src", "hyp", "ref"
@@ -413,40 +388,31 @@ def _learned_metric(
     ------
     DataError : n_refs < 1; from the Metric: missing sources or references, texts that do not align.
     """
+    label = facts[1]
     if "ref" in reads:
         _check_number(n_refs)
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        given = {"src": _sources(metric.label, srcs)} if "src" in reads else {}
-        found = _streams(refs, metric.label, n_refs) if "ref" in reads else []
+        given = {"src": _sources(label, srcs)} if "src" in reads else {}
+        found = _streams(refs, label, n_refs) if "ref" in reads else []
         passes = [given | {"ref": one} for one in found] or [given]
         rows, there = _rows(reads, hyps, passes, segment)
         values = np.zeros((*there.shape, 2))
-        values[there] = cached(
-            metric.signature,
-            rows,
-            score,
-            width=2,
-            batches=groups(partial(_without, reads.index("hyp"))),
-            what=metric.label,
-        )
+        batches = groups(partial(_without, reads.index("hyp")))
+        values[there] = cached(signature, rows, score, width=2, batches=batches, what=label)
         cut, blank = int((values[:, :, 1] > 0).any(0).sum()), sum(not h.strip() for h in hyps)
         if cut:
-            note(f"{metric.label}: cut {cut} of {len(hyps)} inputs that are longer than {limit}.")
+            note(f"{label}: cut {cut} of {len(hyps)} inputs that are longer than {limit}.")
         if blank:
-            note(f"{metric.label}: scored {blank} blank hypotheses as any text.")
+            note(f"{label}: scored {blank} blank hypotheses as any text.")
         total, n = values[:, :, 0].sum(0), there.sum(0)
         return np.divide(total, n, out=np.full(len(hyps), np.nan), where=n > 0)
 
     refs_too = f"|nrefs:{n_refs}" + ("" if n_refs == 1 else "|refs:mean") if "ref" in reads else ""
-    return replace(
-        metric,
-        needs=tuple(_NEEDS[kind] for kind in reads if kind in _NEEDS),
-        signature=metric.signature + refs_too,
-        score_segments=score_segments,
-    )
+    needs = tuple(_NEEDS[kind] for kind in reads if kind in _NEEDS)
+    return Metric(*facts, needs, signature + refs_too, score_segments)
 
 
 def _without(place: int, row: tuple[str, ...]) -> tuple[str, ...]:

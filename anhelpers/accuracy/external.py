@@ -66,17 +66,9 @@ def _metric(
     score_systems: Callable[[TestSet], Given],
 ) -> Metric:
     """A metric that has scores of systems only."""
-    return Metric(
-        name,
-        label,
-        family.unit,
-        family.higher_is_better,
-        (),
-        signature_of(parts),
-        None,
-        bounds=family.bounds,
-        score_systems=score_systems,
-    )
+    how = {"bounds": family.bounds, "score_systems": score_systems}
+    facts = name, label, family.unit, family.higher_is_better
+    return Metric(*facts, (), signature_of(parts), None, **how)
 
 
 def _digest(paths: list[Path]) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -107,19 +108,11 @@ def _load_metricx(
     own = place.folder is not None and any((place.folder / name).is_file() for name in names)
     pieces = place if own else models.find(_TOKENIZER)
     commit = None if own else getattr(pieces.load_config(), "_commit_hash", None)
-    tokenizer = pieces.load_tokenizer()
     model = _one_logit(place.load_network("MT5ForConditionalGeneration", dtype, False))
     device = models.device(device)
-    return _MetricX(
-        model=model.eval().to(device),
-        tokenizer=tokenizer,
-        variant=variant,
-        name=place.name,
-        revision=place.revision_of(model),
-        tokenizer_name=None if own else f"{pieces.name}@{(commit or 'unknown')[:12]}",
-        dtype=dtype,
-        device=device,
-    )
+    of = None if own else f"{pieces.name}@{(commit or 'unknown')[:12]}"
+    both = model.eval().to(device), pieces.load_tokenizer()
+    return _MetricX(*both, variant, place.name, place.revision_of(model), of, dtype, device)
 
 
 def _one_logit(model: Any) -> Any:
@@ -158,31 +151,20 @@ def _metricx_metric(
     metricx = _load_metricx(name, **options)
     short, read = _short_name(metricx.name), _inputs(metricx.variant)
     without = "" if "ref" in read else " without reference"
-    metric = Metric(
-        name=called or f"{metricx.variant}:{short}",
-        label=f"MetricX {short.removeprefix('metricx-')}{without}",
-        unit="points, 0 to 25",
-        higher_is_better=False,
-        needs=(),
-        signature=metricx.signature,
-        score_segments=None,
+    name, label = f"{metricx.variant}:{short}", f"MetricX {short.removeprefix('metricx-')}{without}"
+    limit = f"{VARIANTS[metricx.variant][1]} tokens in all"
+    facts, scores = (
+        (called or name, label, "points, 0 to 25", False),
+        partial(_metricx_scores, metricx),
     )
-    return _learned_metric(
-        metric,
-        n_refs,
-        reads=read,
-        limit=f"{VARIANTS[metricx.variant][1]} tokens in all",
-        score=lambda rows: _metricx_scores(metricx, rows),
-    )
+    return _learned_metric(facts, metricx.signature, n_refs, read, limit, scores)
 
 
 def _named(asked: Asked) -> Metric:
     """Return the MetricX of a row of the table of metrics; "metricx:MODEL" takes the variant of the model's name."""
     family = asked.name.partition(":")[0]
-    variant = family if family in VARIANTS else None
-    return _metricx_metric(
-        asked.model, asked.n_refs, variant=variant, called=asked.called, **asked.options
-    )
+    how = {"variant": family if family in VARIANTS else None, "called": asked.called}
+    return _metricx_metric(asked.model, asked.n_refs, **how | asked.options)
 
 
 def _metricx_scores(

@@ -83,21 +83,13 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
         # cumsum adds in order, as sacreBLEU: with several references, TER's lengths are fractions
         return float(corpus_scores(np.cumsum(count(hyps, refs), axis=0)[-1]))
 
-    return Metric(
-        name=name,
-        label=label,
-        unit="edits per 100 reference words" if name == "ter" else "points, 0 to 100",
-        higher_is_better=name != "ter",
-        needs=("refs",),
-        signature=signature,
-        score_segments=score_segments,
-        score_corpus=score_corpus,
-        corpus_signature=None if corpus_signature == signature else corpus_signature,
-        count=count,
-        score_count=corpus_scores,
-        # more edits than words are possible
-        bounds=(0.0, np.inf if name == "ter" else 100.0),
-    )
+    is_ter, same = name == "ter", corpus_signature == signature
+    unit = "edits per 100 reference words" if is_ter else "points, 0 to 100"
+    facts = name, label, unit, not is_ter, ("refs",), signature, score_segments, score_corpus
+    # more edits than words are possible
+    bounds = 0.0, np.inf if is_ter else 100.0
+    by_sums = {"count": count, "score_count": corpus_scores}
+    return Metric(*facts, None if same else corpus_signature, **by_sums, bounds=bounds)
 
 
 def _named(asked: Asked) -> Metric:

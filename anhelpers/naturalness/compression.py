@@ -153,20 +153,15 @@ def _compression_metric() -> Metric:
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
         return _bits_per_character("\n".join(text for text in hyps if text.strip()))
 
-    parts = f"compression|chars:nfc|{_signature()}"
-    return Metric(
-        COMPRESSION,
-        "compressed size",
-        "bits per character",
-        True,
-        (),
-        f"{parts}|texts:each",
-        score_segments,
-        score_corpus,
-        f"{parts}|texts:joined",
-        skips_blank=True,
-        praise="less repetitive",
-    )
+    facts = COMPRESSION, "compressed size", "bits per character", True, (), "compression|chars:nfc"
+    return _metric(facts, score_segments, score_corpus, praise="less repetitive")
+
+
+def _metric(facts: tuple, score_segments: Callable, score_corpus: Callable, **how: Any) -> Metric:
+    """A metric that compresses each text, or all joined; the last of the facts begins its signature."""
+    each, joined = (f"{facts[-1]}|{_signature()}|texts:{of}" for of in ("each", "joined"))
+    scores = score_segments, score_corpus
+    return Metric(*facts[:-1], each, *scores, joined, skips_blank=True, **how)
 
 
 def zip_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:
@@ -201,20 +196,9 @@ def zip_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:
         bits = compressed_bits("\n".join(texts))
         return float(zip_score(np.nansum(nats), bits)) / len(texts) if texts else float("nan")
 
-    parts = f"zip|{lpp.signature.removeprefix('lpp|')}|{_signature()}"
-    return Metric(
-        "zip",
-        f"zip score under {lm.name}",
-        "nats per segment",
-        False,
-        (),
-        f"{parts}|texts:each",
-        score_segments,
-        score_corpus,
-        f"{parts}|texts:joined",
-        skips_blank=True,
-        lang=lm.language,
-    )
+    model = f"zip|{lpp.signature.removeprefix('lpp|')}"
+    facts = "zip", f"zip score under {lm.name}", "nats per segment", False, (), model
+    return _metric(facts, score_segments, score_corpus, lang=lm.language)
 
 
 def _named_compression(asked: Asked) -> Metric:

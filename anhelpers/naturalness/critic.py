@@ -233,16 +233,8 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
             note(f"critic {critic.name}: {n} of {len(values)} texts have no word: no score (nan).")
         return values
 
-    return Metric(
-        "critic",
-        f"log-odds of the critic {critic.name}",
-        "nats per text",
-        True,
-        (),
-        critic.signature,
-        score_segments,
-        lang=critic.language,
-    )
+    facts = "critic", f"log-odds of the critic {critic.name}", "nats per text", True
+    return Metric(*facts, (), critic.signature, score_segments, lang=critic.language)
 
 
 def _find_critic(name: str | Path) -> Path:

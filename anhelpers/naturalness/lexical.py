@@ -286,18 +286,8 @@ def _lexical_metric(measure: str, trg_lang: str) -> Metric:
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
         return float(m.of([word for text in hyps for word in _words(text)]))
 
-    return Metric(
-        measure,
-        m.label,
-        m.unit,
-        m.higher_is_better,
-        (),
-        _signature(measure, trg_lang),
-        None,
-        score_corpus,
-        skips_blank=True,
-        praise="more diverse",
-    )
+    facts = measure, m.label, m.unit, m.higher_is_better, (), _signature(measure, trg_lang)
+    return Metric(*facts, None, score_corpus, skips_blank=True, praise="more diverse")
 
 
 def _named(asked: Asked) -> Metric:

@@ -283,33 +283,22 @@ def _loaded(name: str | Path, device: str | None, dtype: str) -> LanguageModel:
 
 
 def language_model(
-    model: Any,
-    tokenizer: Any,
-    *,
-    name: str,
-    revision: str,
-    device: str | None = None,
-    **others: Any,
+    model: Any, tokenizer: Any, *, device: str | None = None, **others: Any
 ) -> LanguageModel:
     """A `LanguageModel` of a model and tokenizer in memory, with its limits.
 
     Parameters
     ----------
-    others : further fields of `LanguageModel`.
+    others : name, revision and further fields of `LanguageModel`.
     """
     device = models.device(device)
     start = getattr(model.config, "decoder_start_token_id", None)
     starts = (tokenizer.bos_token_id, start, tokenizer.eos_token_id)
-    known: dict[str, Any] = {
-        "name": name,
-        "revision": revision,
-        "device": device,
-        "dtype": "float32",
-        "context_token": next((one for one in starts if one is not None), None),
-        # even: windows overlap by half
-        "max_tokens": models.longest(model, tokenizer) // 2 * 2,
-        "never": models.forbidden(model),
-    }
+    known: dict[str, Any] = {"device": device, "dtype": "float32"}
+    known["context_token"] = next((one for one in starts if one is not None), None)
+    # even: windows overlap by half
+    known["max_tokens"] = models.longest(model, tokenizer) // 2 * 2
+    known["never"] = models.forbidden(model)
     return LanguageModel(model.eval().to(device), tokenizer, **(known | others))
 
 
@@ -376,15 +365,10 @@ def score_texts(
     AnhelpersError : the model returns nan.
     """
     _check(lm, texts, eos)
-    rows = cached(
-        lm.signature(eos),
-        texts,
-        partial(_computed, lm, eos, tokens_per_batch, share_prefixes),
-        width=3,
-        batches=_chunks,
-        what=f"log-probabilities under {lm.name}",
-        bundled=lm.prefilled,
-    )
+    compute = partial(_computed, lm, eos, tokens_per_batch, share_prefixes)
+    how: dict[str, Any] = {"width": 3, "batches": _chunks, "bundled": lm.prefilled}
+    how["what"] = f"log-probabilities under {lm.name}"
+    rows = cached(lm.signature(eos), texts, compute, **how)
     return TextLogProbs(rows[:, 0], rows[:, 1].astype(np.int64), rows[:, 2] > 0)
 
 
@@ -491,13 +475,9 @@ def _bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Met
         with np.errstate(invalid="ignore"):
             return counts[..., 0] / counts[..., 1]
 
+    facts = "bpb", f"bits per byte under {lm.name}", "bits per byte of UTF-8", False, (), signature
     return Metric(
-        "bpb",
-        f"bits per byte under {lm.name}",
-        "bits per byte of UTF-8",
-        False,
-        (),
-        signature,
+        *facts,
         lambda hyps, refs=None, srcs=None, segment=None: score_count(count(hyps)),
         lambda hyps, refs=None, srcs=None: float(score_count(count(hyps).sum(0))),
         count=count,
@@ -526,17 +506,8 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
             note(f"log-perplexity under {lm.name}: {sentence}")
         return -scores.mean
 
-    return Metric(
-        "lpp",
-        f"log-perplexity under {lm.name}",
-        "nats per token",
-        False,
-        (),
-        lm.signature(eos),
-        score_segments,
-        bounds=(0.0, np.inf),
-        lang=lm.language,
-    )
+    facts = "lpp", f"log-perplexity under {lm.name}", "nats per token", False, (), lm.signature(eos)
+    return Metric(*facts, score_segments, bounds=(0.0, np.inf), lang=lm.language)
 
 
 def _named_lpp(asked: Asked) -> Metric:

@@ -263,14 +263,11 @@ def lpp_distance_metric(metric: Metric, mono: Mono) -> Metric:
         with np.errstate(invalid="ignore"):
             return np.abs(-counts[..., 0] / counts[..., 1] - lpp_r())
 
+    label = metric.label.replace("log-perplexity", "|LPP(Q) − LPP(R)|")
+    signature = f"{metric.signature}|{mono.signature}".replace("lpp|", f"{LPP_DISTANCE}|", 1)
+    facts = LPP_DISTANCE, label, "nats per token", False, (), signature, None
     return Metric(
-        LPP_DISTANCE,
-        metric.label.replace("log-perplexity", "|LPP(Q) − LPP(R)|"),
-        "nats per token",
-        False,
-        (),
-        f"{metric.signature}|{mono.signature}".replace("lpp|", f"{LPP_DISTANCE}|", 1),
-        None,
+        *facts,
         lambda hyps, refs=None, srcs=None: float(score_count(count(hyps).sum(0))),
         count=count,
         score_count=score_count,

@@ -188,15 +188,9 @@ def _head_scores(
             raise DataError(f"heads: got {m} weights, expected {n} for layers {heads.layers}.")
         return states.astype(np.float64) @ heads.weights.T + heads.intercepts
 
-    return cached(
-        heads.signature,
-        checks.texts("texts", texts),
-        compute,
-        width=2,
-        batches=_chunks,
-        what=f"native under {heads.model}",
-        bundled=bundled(STORE),
-    )
+    texts, what = checks.texts("texts", texts), f"native under {heads.model}"
+    how: dict[str, Any] = {"width": 2, "batches": _chunks, "bundled": bundled(STORE)}
+    return cached(heads.signature, texts, compute, **how, what=what)
 
 
 def native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
@@ -219,16 +213,9 @@ def native_metric(heads: _Heads, trg_lang: str | None = None) -> Metric:
             note(f"native: {n} of {len(hyps)} texts without a token: excluded (nan).")
         return scores
 
-    return Metric(
-        "native",
-        f"log-odds of being native and fluent under {heads.model}",
-        "nats per text",
-        True,
-        (),
-        heads.signature,
-        score_segments,
-        lang=lang if lang == heads.language else None,
-    )
+    label = f"log-odds of being native and fluent under {heads.model}"
+    facts, lang = ("native", label, "nats per text", True), lang if lang == heads.language else None
+    return Metric(*facts, (), heads.signature, score_segments, lang=lang)
 
 
 def _named(asked: Asked) -> Metric:
