@@ -113,7 +113,7 @@ def expected_curves(
         raise DataError(f"the curve has {size:.1e} numbers, at most {_MOST:.1e}. Use expected_at.")
     table, at, capped = _weight_table(sizes, ks, cap)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    better, worse, beta = _crossings(a, n, starts)
+    better, worse, beta = _crossings(a, n, starts, size // len(ks))
     order = np.argsort(_held_betas(beta), kind="stable")
     vertex, betas = _vertices(beta[order])
     # rows of the table, by rank
@@ -223,24 +223,17 @@ def _vertices(beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @compiled
-def _crossings(a, n, starts):
+def _crossings(a, n, starts, pairs):
     """Every pair of a source that changes ranks: the better candidate before, the one after, and the β."""
-    count = 0
-    for s in range(len(starts) - 1):
-        for i in range(starts[s], starts[s + 1]):
-            for j in range(i + 1, starts[s + 1]):
-                count += a[i] > a[j] and n[j] > n[i]
-    better = np.empty(count, np.int64)
-    worse = np.empty(count, np.int64)
-    beta = np.empty(count, np.float64)
-    k = 0
+    better, worse = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
+    beta, k = np.empty(pairs, np.float64), 0
     for s in range(len(starts) - 1):
         for i in range(starts[s], starts[s + 1]):
             for j in range(i + 1, starts[s + 1]):
                 if a[i] > a[j] and n[j] > n[i]:
                     better[k], worse[k], beta[k] = i, j, (a[i] - a[j]) / (n[j] - n[i])
                     k += 1
-    return better, worse, beta
+    return better[:k], worse[:k], beta[:k]
 
 
 @compiled
@@ -254,9 +247,8 @@ def _merge(better, worse, vertex, row, a, n, table, n_vertices):
     changed[0] = True
     now = np.zeros((2, m))
     for i in range(len(a)):
-        for k in range(m):
-            now[0, k] += table[row[i], k] * a[i]
-            now[1, k] += table[row[i], k] * n[i]
+        now[0] += table[row[i]] * a[i]
+        now[1] += table[row[i]] * n[i]
     e = 0
     for v in range(n_vertices):
         while e < len(vertex) and vertex[e] == v:

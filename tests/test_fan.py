@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from itertools import combinations
-from math import comb
 
 import numpy as np
 import pytest
@@ -98,32 +97,6 @@ def test_with_all_candidates_it_is_the_oracle_curve(problem):
     np.testing.assert_allclose(fan.naturalness[:, 0], curve.naturalness[apart], atol=scale)
 
 
-@given(anything)
-@settings(max_examples=100)
-def test_one_candidate_is_the_mean_and_more_are_better_concave_and_falling(problem):
-    segment, accuracy, naturalness = problem
-    ks = np.arange(1, 7)
-    fan = expected_curves(*problem, ks, cap=True)
-    scale = 1e-12 * (1 + np.abs(problem[1:]).max())
-    means = [
-        np.mean([v[segment == s].mean() for s in range(segment.max() + 1)])
-        for v in (accuracy, naturalness)
-    ]
-    np.testing.assert_allclose(fan.accuracy[:, 0], means[0], atol=scale)
-    np.testing.assert_allclose(fan.naturalness[:, 0], means[1], atol=scale)
-    assert (np.diff(fan.beta) > 0).all()
-    assert fan.beta[0] == 0
-    d_acc, d_nat = np.diff(fan.accuracy, axis=0), np.diff(fan.naturalness, axis=0)
-    assert (d_acc <= scale).all()
-    assert (d_nat >= -scale).all()
-    # the slope of the step into vertex v is -beta[v]: concave, and each vertex is its column's best point at its β
-    assert (
-        np.abs(d_acc + fan.beta[1:, None] * d_nat) <= 4 * scale * (1 + fan.beta[1:, None])
-    ).all()
-    value = fan.accuracy + fan.beta[:, None] * fan.naturalness
-    assert (np.diff(value, axis=1) >= -4 * scale * (1 + fan.beta[:, None])).all()
-
-
 @given(problems(small | finite), st.lists(st.integers(1, 3), min_size=24, max_size=24))
 @settings(max_examples=100)
 def test_counts_are_repeated_candidates(problem, counts):
@@ -150,13 +123,6 @@ def test_three_lines_through_one_point_leave_no_vertex_behind(problem):
         np.testing.assert_allclose([fan.accuracy[v], fan.naturalness[v]], at, atol=1e-13)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 60])
-def test_weights_are_the_binomials(n):
-    ks = np.arange(1, n + 1)
-    exact = [[float(Fraction(comb(n - j, k - 1), comb(n, k))) for k in ks] for j in range(1, n + 1)]
-    np.testing.assert_allclose(rank_weights(n, ks), exact, rtol=1e-13)
-
-
 def test_weights_of_thousands_add_up():
     weights = rank_weights(5000, [1, 2, 70, 2500, 4999, 5000, 9999])
     np.testing.assert_allclose(weights.sum(0), 1, rtol=1e-12)
@@ -165,30 +131,6 @@ def test_weights_of_thousands_add_up():
         weights.T @ j, 5001 / (np.array([1, 2, 70, 2500, 4999, 5000, 5000]) + 1), rtol=1e-11
     )
     assert (weights >= 0).all()
-
-
-def test_simulation_agrees_within_four_standard_errors():
-    rng = np.random.default_rng(4)
-    n_seg, n, n_draws = 5, 60, 4000
-    segment = np.repeat(np.arange(n_seg), n)
-    accuracy, naturalness = rng.normal(50, 10, n_seg * n), rng.normal(-4, 1, n_seg * n)
-    ks, betas = [1, 3, 20, 59], [0.0, 5.0, 40.0]
-    fan = expected_curves(segment, accuracy, naturalness, ks)
-    shuffled = (
-        rng.permuted(np.tile(np.arange(n), (n_draws, n_seg, 1)), axis=2)
-        + n * np.arange(n_seg)[:, None]
-    )
-    for b in betas:
-        for m, k in enumerate(ks):
-            offered = shuffled[:, :, :k]
-            winner = (accuracy + b * naturalness)[offered].argmax(2)[..., None]
-            chosen = np.take_along_axis(offered, winner, axis=2)[..., 0]
-            for column, values in ((fan.accuracy, accuracy), (fan.naturalness, naturalness)):
-                drawn = values[chosen].mean(1)
-                assert (
-                    abs(drawn.mean() - column[fan.vertex(b), m])
-                    < 4 * drawn.std(ddof=1) / n_draws**0.5
-                )
 
 
 @pytest.mark.verifies("Expected oracle curve for K candidates", by="hand")

@@ -205,14 +205,9 @@ def perturbed(problem: Problem, source: int, share: float, own_reference: bool =
     p_x = (1 - share) * problem.p_x
     p_x[source] += share
     joint = problem.joint / problem.p_x[:, None] * p_x[:, None]
-    moved = replace(problem, joint=joint)
-    return _own_p_y(moved) if own_reference else moved
-
-
-def _own_p_y(problem: Problem) -> Problem:
-    """The same world with R = P(y)."""
-    checks.same_length(references=problem.p_y, candidates=problem.reference)
-    return replace(problem, reference=problem.p_y)
+    reference = joint.sum(0) if own_reference else problem.reference
+    checks.same_length(references=reference, candidates=problem.reference)
+    return replace(problem, joint=joint, reference=reference)
 
 
 def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -> np.ndarray:
@@ -228,12 +223,11 @@ def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -
     shares : array_like
         (E,) values of ε in [0, 1).
     """
-    shares = np.atleast_1d(np.asarray(shares, dtype=np.float64))
-
-    def distance(source: int, share: float) -> float:
-        return minimisers(perturbed(problem, source, share, own_reference)).distance
-
-    return np.array([[distance(x, e) for e in shares] for x in range(len(problem.p_x))])
+    each = np.atleast_1d(np.asarray(shares, dtype=np.float64))
+    worlds = [
+        [perturbed(problem, x, e, own_reference) for e in each] for x in range(len(problem.p_x))
+    ]
+    return np.array([[minimisers(world).distance for world in row] for row in worlds])
 
 
 def _plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Divergence, float]:

@@ -96,8 +96,7 @@ def load_heads(name: str | Path) -> _Heads:
         layers = tuple(sorted(map(int, facts["layers"])))
         checks.finite("heads", [*weights.ravel(), *intercepts, weight, scale, shift])
         language, model, revision = (str(facts[k]) for k in ("language", "model", "revision"))
-        if not layers or weights.shape[1] % len(layers):
-            raise ValueError(f"{weights.shape[1]} weights for layers {layers}")
+        weights.reshape(len(_HEADS), len(layers), -1)  # raises where they do not fit
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"cannot be read as heads: {error!r:.80}.", path) from None
     rest = (weight, scale, shift)

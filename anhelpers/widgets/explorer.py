@@ -148,17 +148,15 @@ def explore(
 
 def _judged(study: OracleStudy, rng: np.random.Generator) -> _Judged:
     """A study as one pair of metrics."""
-    labels, names = zip(*map(_named, study.metrics), strict=True)
+    judges = study.metrics[0].name, study.metrics[1].name
+    names = zip(*map(_named, study.metrics), strict=True)
 
     def systems(name: str) -> pd.DataFrame | None:
         part = study if name == _ALL else study.domain(name)
         return part.systems(rng) if study.test.systems else None
 
-    judges = study.metrics[0].name, study.metrics[1].name
-    titles = map(_axis_title, study.metrics)
-    return _Judged(
-        study.curve, study.accuracy, study.naturalness, systems, judges, labels, names, *titles
-    )
+    facts = study.curve, study.accuracy, study.naturalness, systems, judges
+    return _Judged(*facts, *names, *map(_axis_title, study.metrics))
 
 
 def _named(metric: Metric) -> tuple[str, str]:
@@ -344,10 +342,8 @@ def _view(
     drawings = {name: drawn(chart) for name, chart in charts.items()}
     boxes = [one.pop("box") for one in drawings.values()]
     digits = [digits_of(v[one.curve.chain_candidate]) for v in (accuracy, naturalness)]
-    data = {
-        "judges": list(one.judges),
-        "labels": list(one.labels),
-        "names": list(one.names),
+    data = {name: list(getattr(one, name)) for name in ("judges", "labels", "names")}
+    data |= {
         "digits": digits,
         "box": boxes[0],
         "choices": [

@@ -63,12 +63,6 @@ def test_matches_equal_counting(segments, n_refs, order):
         )
 
 
-@given(SYMBOLS, st.lists(SYMBOLS, min_size=1, max_size=3), st.integers(1, 6))
-def test_sorting_equals_counting(hyp, refs, order):
-    texts = [np.array(text, dtype=np.uint32) for text in (hyp, *refs)]
-    assert chrf._matches_by_sorting(texts, order) == by_counting(hyp, refs, order)
-
-
 def test_more_candidates_than_lanes(rng):
     refs = [rng.integers(0, 5, 40).tolist()]
     hyps = [rng.integers(0, 6, rng.integers(0, 50)).tolist() for _ in range(150)]

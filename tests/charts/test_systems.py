@@ -10,7 +10,6 @@ from anhelpers.charts import systems as charts
 from anhelpers.charts.systems import Panel, _error_ellipses, plot_systems
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.estimate import Estimate
-from anhelpers.frontier import oracle_curve
 
 from .drawn import layers, rows_of, table, texts
 
@@ -113,19 +112,6 @@ def test_a_few_bad_systems_stretch_nothing_and_are_noted():
     for wrong in (["System-99"], 0):
         with pytest.raises((UnknownName, DataError)):
             charts.focus_ranges(frame, wrong)
-
-
-def test_the_default_ranges_hold_everything():
-    frame = table(6)
-    curve = oracle_curve([0, 0, 1, 1], [70.0, 60, 68, 66], [-3.0, -2, -2.5, -2])
-    chart = plot_systems(frame, curve=curve)
-    for mark, encoding, rows in layers(chart):
-        for channel, column in (("x", "naturalness"), ("y", "accuracy")):
-            low, high = encoding[channel]["scale"]["domain"]
-            assert all(low <= r[column] <= high for r in rows if column in r), mark
-    assert {"β = 0", "β = ∞"} <= {*texts(chart)}
-    line = rows_of(chart, name="bxline")
-    assert [r["accuracy"] for r in line] == curve.accuracy.tolist()
 
 
 def test_the_origin_is_named_where_the_plane_holds_it():

@@ -40,21 +40,6 @@ def test_critics_hand_worked():
     assert critic_distance(q, r, critics, power=INF) == 4
 
 
-def test_critics_that_give_the_reference_0_are_averaged():
-    """The remark on eq. 4: D_1 of one critic ≥ 0 without errors in the reference is a mean no-reference score."""
-    q, r, errors = np.array([0.2, 0.3, 0.5]), [1, 0, 0], np.array([0, 5, 1])
-    assert critic_distance(q, r, errors) == pytest.approx(q @ errors, rel=1e-15)
-
-
-def test_critics_with_all_signs_give_total_variation():
-    """D_∞ over all critics with values ±1/2 is the total variation: half the L1 distance."""
-    q, r = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.6, 0.3])
-    signs = np.array(np.meshgrid(*[[-0.5, 0.5]] * 3)).reshape(3, -1).T
-    assert critic_distance(q, r, signs, power=INF) == pytest.approx(
-        np.abs(q - r).sum() / 2, rel=1e-15
-    )
-
-
 @pytest.mark.verifies("Distance by critics D_p", by="property")
 @given(pmfs(), pmfs(), SCORES, POWERS, POWERS)
 def test_critics_distance_rises_with_p_to_the_largest(q, r, critics, p, other):

@@ -14,7 +14,6 @@ from anhelpers.divergences.processes import (
     CriticProcess,
     draw_critics,
     estimate_distance,
-    gp_distance,
     log_gp_white,
     memed,
     memed_matrices,
@@ -70,15 +69,6 @@ def test_memed_of_finitely_many_critics_is_d2():
     assert memed(Q, R, critics.T @ critics / 5) == pytest.approx(
         critic_distance(Q, R, critics, power=2), rel=1e-13
     )
-
-
-@pytest.mark.verifies("MeMeD D_2", by="property")
-def test_memed_of_a_gp_is_its_d2():
-    for mean in MEANS:
-        process = CriticProcess("identity", mean, KERNEL)
-        assert memed(Q, R, second_moment(process)) == pytest.approx(
-            gp_distance(Q, R, process, power=2), rel=1e-12
-        )
 
 
 @pytest.mark.erratum("AN Theorem E.5, proof")

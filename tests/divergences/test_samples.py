@@ -55,18 +55,6 @@ def test_the_bias_is_upward():
     assert exact_mean("js", q, r, 4) > pmf.jensen_shannon(q, r)
 
 
-def test_the_bootstrap_error_is_about_the_spread_of_new_samples():
-    q, r, rng = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5]), seeded(1)
-    n = 400
-    values = [
-        pmf.jensen_shannon(a / n, b / n)
-        for a, b in zip(*(rng.multinomial(n, p, 2000) for p in (q, r)), strict=True)
-    ]
-    x, y = np.repeat([0, 1, 2], (q * n).astype(int)), np.repeat([0, 1, 2], (r * n).astype(int))
-    se = plug_in("js", x, y, rng=seeded(2), n_draws=1000).se
-    assert se == pytest.approx(np.std(values), rel=0.1)
-
-
 def test_an_outcome_that_the_reference_lacks_makes_kl_infinite_and_its_error_nan():
     estimate = plug_in("kl", list("aab"), list("aaa"), rng=seeded())
     assert estimate.value == math.inf
@@ -98,14 +86,6 @@ def test_wasserstein_is_scipys(x, y):
     assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(
         wasserstein_distance(x, y), abs=1e-12
     )
-
-
-@pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="property")
-@given(st.integers(2, 9), st.integers(0, 10**6))
-def test_wasserstein_of_equal_sizes_pairs_the_sorted_scores(n, seed):
-    x, y = seeded(seed).normal(size=(2, n))
-    expected = np.abs(np.sort(x) - np.sort(y)).mean()
-    assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(expected, abs=1e-14)
 
 
 @pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="hand")

@@ -86,14 +86,6 @@ def test_a_dented_curve_is_seen():
     assert not _Theorem31(3, 0.1, 0.0, False).holds()
 
 
-@pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="property")
-def test_total_variation_is_wasserstein_of_the_discrete_metric():
-    problem = world(3)
-    tv = exact.solve_curve(problem, "tv")
-    discrete = exact.solve_curve(problem, exact.wasserstein_ball(1 - np.eye(4)))
-    assert tv.accuracy == pytest.approx(discrete.accuracy, abs=1e-9)
-
-
 def test_no_translator_is_more_natural_than_the_language():
     with pytest.raises(DataError):
         exact.solve(LEHRERIN, 0.1)
@@ -171,13 +163,6 @@ def test_a_source_that_is_hardly_ever_heard(share):
         curve, without = (exact.solve_curve(p, divergence) for p in (rare, base))
         assert curve.translators.sum(2) == pytest.approx(1)
         assert curve.accuracy[[0, -1]] == pytest.approx(without.accuracy[[0, -1]], abs=1e-6)
-
-
-def test_twenty_by_fifty():
-    problem = world(0, 20, 50)
-    curve = exact.solve_curve(problem, "tv")
-    one = exact.solve(problem, curve.naturalness[0] / 2, "tv")
-    assert one.accuracy == pytest.approx(float(curve.accuracy_at(one.naturalness)), abs=1e-7)
 
 
 FORBIDDEN = exact.Problem([[0.9, 0.1]], [[0, 1, 1e9], [1, 0, 1e9]], [0.1, 0.9, 0])

@@ -84,17 +84,6 @@ def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
 
 
 @pytest.mark.verifies(
-    "Type-token ratio", "Shannon entropy of words", "Simpson's index", by="property"
-)
-@given(TOKENS, st.integers(2, 4))
-def test_what_repetition_does(tokens, times):
-    """Reading a text again: fewer types per token, the same distribution of words."""
-    assert lexical._ttr(tokens * times) == pytest.approx(lexical._ttr(tokens) / times)
-    assert lexical._shannon(tokens * times) == pytest.approx(lexical._shannon(tokens), abs=1e-12)
-    assert lexical._simpson(tokens * times) == pytest.approx(lexical._simpson(tokens), abs=1e-12)
-
-
-@pytest.mark.verifies(
     "Type-token ratio",
     "MATTR",
     "Yule's I",

@@ -66,26 +66,6 @@ def test_every_number_is_that_of_its_function(widget, order):
             )
 
 
-def test_distances_order_the_paths_differently(widget):
-    ends = {}
-    for widget.path in (LOSE, INVENT, SHIFT):
-        widget.t = 1.0
-        ends[widget.path] = widget.values().set_index("divergence")["value"]
-    by = {
-        name: sorted(ends, key=lambda path, name=name: ends[path][name])
-        for name in ("wasserstein", "kl_reversed")
-    }
-    assert by["wasserstein"][-1] == SHIFT
-    assert by["kl_reversed"][-1] == LOSE
-    assert ends[LOSE]["kl_reversed"] == ends[INVENT]["kl"] == ends[INVENT]["chi_squared"] == np.inf
-    assert ends[INVENT]["total_variation"] == pytest.approx(0.1)
-    assert ends[LOSE]["kl"] == pytest.approx(-np.log(0.95))
-    widget.path, widget.t = SHIFT, 0.5
-    half = widget.values().set_index("divergence")["value"]
-    assert half["total_variation"] == pytest.approx(ends[SHIFT]["total_variation"]) == 0.1
-    assert (half["wasserstein"], ends[SHIFT]["wasserstein"]) == pytest.approx((6, 24))
-
-
 def test_one_path_with_costs_and_a_place_between_two_of_the_grid():
     stops = [[1, 0], [0.5, 0.5], [0, 1], [1, 0]]
     one = divergence_explorer([1, 0], stops, names=["a", "b"], ground=[[0, 3], [1, 0]])
