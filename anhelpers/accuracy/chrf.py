@@ -6,7 +6,10 @@ there; failure links lead to its shorter suffixes. 64 candidates are counted sid
 """
 
 import string
+from collections import Counter as Grams
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -233,24 +236,17 @@ def _clipped_matches(
         g = int(np.searchsorted(groups, i, side="right")) - 1
         of = [(hyps, i), *((refs, g * per_group + r) for r in range(per_group))]
         texts = [symbols[starts[k] : starts[k + 1]] for (symbols, starts), k in of]
-        matches[i] = _matches_by_sorting([t[~np.isin(t, skipped)] for t in texts], order)
+        matches[i] = _matches_of_long([t[~np.isin(t, skipped)] for t in texts], order)
     return lengths, ref_lengths, matches
 
 
-def _matches_by_sorting(texts: list[np.ndarray], order: int) -> list[int]:
+def _matches_of_long(texts: list[np.ndarray], order: int) -> list[int]:
     """Clipped matches of the first text with the others, for texts that are too long for the tables."""
-    owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    symbols = np.unique(np.concatenate(texts), return_inverse=True)[1].astype(np.int64)
-    grams, counts = symbols, []
+    counts = []
     for n in range(1, order + 1):
-        if n > 1:  # an n-gram is an (n-1)-gram and the symbol after it
-            grams = grams[:-1] * (symbols.max(initial=0) + 1) + symbols[n - 1 :]
-            grams = np.unique(grams, return_inverse=True)[1]
-        first, last = owner[: len(grams)], owner[n - 1 :]
-        inside = first == last
-        table = np.zeros((len(texts), grams.max(initial=0) + 1), dtype=np.int64)
-        np.add.at(table, (first[inside], grams[inside]), 1)
-        counts.append(int(np.minimum(table[0], table[1:].max(axis=0)).sum()))
+        starts = ([text[i:].tolist() for i in range(n)] for text in texts)
+        own, *refs = (Grams(zip(*each, strict=False)) for each in starts)
+        counts.append((own & reduce(or_, refs)).total())
     return counts
 
 

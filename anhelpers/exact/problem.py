@@ -223,7 +223,6 @@ def sampled_oracle(
     n_segments: int,
     n_candidates: int,
     rng: np.random.Generator,
-    proposal: ArrayLike | None = None,
 ) -> OracleCurve:
     """The oracle of AN §5.1 in a finite world: K candidates per segment, chosen by the reference (eq. 5).
 
@@ -237,25 +236,17 @@ def sampled_oracle(
     scores : array_like
         (Y,) naturalness of every target, such as its log-probability per token; higher is better.
     n_segments, n_candidates : int
-        N pairs (x, y_ref) ~ P, and K candidates each, drawn with replacement.
+        N pairs (x, y_ref) ~ P, and K candidates each, drawn with replacement, each target as often.
     rng : Generator
         Randomness.
-    proposal : array_like, optional
-        (X, Y) probabilities of the candidates of each source (default: equal).
     """
-    n_x, n_y = problem.cost.shape
+    n_y = len(problem.reference)
     scores = checks.finite("scores", scores, (n_y,))
     n_segments = checks.whole("n_segments", n_segments)
     n_candidates = checks.whole("n_candidates", n_candidates)
-    proposal = np.full((n_x, n_y), 1 / n_y) if proposal is None else proposal
-    proposal = checks.finite("proposal", proposal, (n_x, n_y))
-    proposal = np.stack([checks.pmf(f"proposal[{x}]", row) for x, row in enumerate(proposal)])
     pair = rng.choice(problem.joint.size, size=n_segments, p=problem.joint.ravel())
     x, z = np.unravel_index(pair, problem.joint.shape)
-    edges = np.cumsum(proposal, axis=1)
-    drawn = rng.random((n_segments, n_candidates)) * edges[x, -1:]
-    rows = zip(x, drawn, strict=True)
-    cands = np.stack([np.searchsorted(edges[s, :-1], row, side="right") for s, row in rows])
+    cands = (rng.random((n_segments, n_candidates)) * n_y).astype(np.int64)
     at = (z[:, None], cands) if problem.distortion.ndim == 2 else (x[:, None], z[:, None], cands)
     delta = problem.distortion[at]
     segment = np.repeat(np.arange(n_segments), n_candidates)

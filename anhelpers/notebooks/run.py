@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -156,10 +156,8 @@ def _kept(outcome: _Outcome, out: Path) -> _Outcome:
     """The outcome after its files have been moved from the scratch folder to `out`."""
     if outcome.error or outcome.notebook is None or outcome.html is None:
         return outcome
-    book, html = out / outcome.notebook.name, out / outcome.html.name
-    os.replace(outcome.notebook, book)
-    os.replace(outcome.html, html)
-    return _Outcome(outcome.name, outcome.seconds, book, html, outcome.checks)
+    book, html = (path.replace(out / path.name) for path in (outcome.notebook, outcome.html))
+    return replace(outcome, notebook=book, html=html)
 
 
 def _settle(executed: Path) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -42,7 +42,6 @@ _SHORT = {
     "critic": ("critic",) * 2,
     "native": ("native",) * 2,
 }
-_ONE = ("accuracy", "naturalness", "systems", "names", "accuracy_title", "naturalness_title")
 _LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyphens:auto"'
 
 
@@ -83,7 +82,17 @@ def beta_explorer(
     segment: ArrayLike,
     beta: float = 1.0,
     view: str = "table",
-    **options: Any,
+    tags: Sequence[str] | None = None,
+    domains: Sequence[str] | None = None,
+    by_domain: bool = True,
+    segments: Iterable[int] | None = None,
+    show: int = 6,
+    glosses: Sequence[str] = (),
+    meanings: Mapping[str, str] | None = None,
+    langs: tuple[str, str] = ("", ""),
+    title: str = "",
+    size: tuple[int, int] = (430, 340),
+    **single: Any,
 ) -> _BetaExplorer:
     """Make a slider over β beside the translations that the oracle chooses at that β.
 
@@ -101,22 +110,61 @@ def beta_explorer(
         Start, in [0, ∞].
     view : {"table", "one"}
         Shown first: all sentences beside the curve, or one sentence beside its candidates.
-    **options
+    tags, domains : (n,) labels, (S,) names
+        Each domain gets a curve if `by_domain`.
+    segments : those whose texts are shipped, by default all
+    show : rows a page; 0 shows the chart alone
+    glosses, meanings : (S,) word-for-word English; tag → sentence
+    langs : (source, target); title : the claim; size : (width, height) of the plane in pixels
+    **single
         Of a single curve: accuracy, naturalness, systems, names, accuracy_title, naturalness_title,
-        as in `_Judged`. tags : (n,) labels. domains : (S,) names; each gets a curve if by_domain
-        (True). segments : those whose texts are shipped (all). show : rows a page (6); 0 shows the
-        chart alone. glosses : (S,) word-for-word English. meanings : tag → sentence. langs : (source,
-        target). title : the claim. size : (width, height) of the plane in pixels.
+        as in `_Judged`.
     """
     checks.one_of(view, _VIEWS, "view")
-    if isinstance(curve, OracleCurve):
-        curve = [_Judged(curve, **{name: options.pop(name) for name in _ONE if name in options})]
-    lines: dict[str, Any] = {"srcs": list(srcs), "refs": list(refs), "texts": list(texts)}
-    data, chart = _shaped(curve, segment, beta, **lines, **options)
-    first = dict(zip(("accuracy", "naturalness"), curve[0].judges, strict=True))
-    rows = data["rows"]
+    judged = [_Judged(curve, **single)] if isinstance(curve, OracleCurve) else list(curve)
+    judged = [replace(one, **single) for one in judged]
+    srcs, refs, texts = list(srcs), list(refs), list(texts)
+    tags = [""] * len(texts) if tags is None else list(tags)
+    domains = [""] * len(srcs) if domains is None else list(domains)
+    glosses = list(glosses) or [""] * len(srcs)
+    segment = checks.segment_ids(segment, len(srcs))
+    checks.same_length(texts=texts, tags=tags, segment=segment)
+    checks.same_length(srcs=srcs, refs=refs, domains=domains, glosses=glosses)
+    wanted = range(len(srcs)) if segments is None else segments
+    kept = [checks.whole("segment", s, 0, len(srcs) - 1) for s in wanted]
+    # with all rows on one page there is nothing to choose by domain
+    choose = by_domain and not 0 < len(kept) <= show
+    clouds = _Clouds(segment, kept)
+    # by row: (choice at β = 0, choice) → place in "pairs"
+    found: list[dict] = [{} for _ in kept]
+    views, charts = [], []
+    for one in judged:
+        made, chart = _view(one, segment, domains if choose else [""] * len(srcs), beta, size)
+        pairs = zip(kept, found, strict=True)
+        made["chains"] = [_chain(one, s, made["digits"], own) for s, own in pairs]
+        scored = zip((one.accuracy, one.naturalness), made["digits"], strict=True)
+        made["clouds"] = [clouds.place(scores, digits) for scores, digits in scored]
+        views.append(made)
+        charts.append(chart)
+    rows = [
+        {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s]}
+        | _texts(own, texts, tags)
+        | ({"gloss": glosses[s]} if glosses[s] else {})
+        for s, own in zip(kept, found, strict=True)
+    ]
+    shown = dict.fromkeys(tag for row in rows for tag in row["tags"])
+    data = {
+        "title": title,
+        "langs": [html_lang(code) for code in langs],
+        "show": int(show),
+        "meanings": {tag: said for tag, said in (meanings or {}).items() if tag in shown},
+        "clouds": clouds.kept,
+        "rows": rows,
+        "judged": views,
+    }
+    first = dict(zip(("accuracy", "naturalness"), judged[0].judges, strict=True))
     seen = {"view": view if rows else "table", "sentence": rows[0]["id"] if rows else 0}
-    return _BetaExplorer.of(chart, data=data, beta=beta, **seen, **first)
+    return _BetaExplorer.of(charts[0], data=data, beta=beta, **seen, **first)
 
 
 def explore(
@@ -254,65 +302,6 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
         first = data["judged"][0]["choices"][0]
         return _static_page(first, table if body else "", title=data["title"])
-
-
-def _shaped(
-    judged: Sequence[_Judged],
-    segment: ArrayLike,
-    beta: float,
-    *,
-    srcs: list[str],
-    refs: list[str],
-    texts: list[str],
-    tags: Sequence[str] | None = None,
-    domains: Sequence[str] | None = None,
-    segments: Iterable[int] | None = None,
-    show: int = 6,
-    langs: tuple[str, str] = ("", ""),
-    glosses: Sequence[str] = (),
-    meanings: Mapping[str, str] | None = None,
-    title: str = "",
-    by_domain: bool = True,
-    size: tuple[int, int] = (430, 340),
-) -> tuple[dict, Any]:
-    """(JSON values of the page, chart of the first pair); arguments as in `beta_explorer`."""
-    tags = [""] * len(texts) if tags is None else list(tags)
-    domains = [""] * len(srcs) if domains is None else list(domains)
-    glosses = list(glosses) or [""] * len(srcs)
-    segment = checks.segment_ids(segment, len(srcs))
-    checks.same_length(texts=texts, tags=tags, segment=segment)
-    checks.same_length(srcs=srcs, refs=refs, domains=domains, glosses=glosses)
-    wanted = range(len(srcs)) if segments is None else segments
-    kept = [checks.whole("segment", s, 0, len(srcs) - 1) for s in wanted]
-    # with all rows on one page there is nothing to choose by domain
-    choose = by_domain and not 0 < len(kept) <= show
-    clouds = _Clouds(segment, kept)
-    # by row: (choice at β = 0, choice) → place in "pairs"
-    found: list[dict] = [{} for _ in kept]
-    views, charts = [], []
-    for one in judged:
-        view, chart = _view(one, segment, domains if choose else [""] * len(srcs), beta, size)
-        rows = zip(kept, found, strict=True)
-        view["chains"] = [_chain(one, s, view["digits"], own) for s, own in rows]
-        scored = zip((one.accuracy, one.naturalness), view["digits"], strict=True)
-        view["clouds"] = [clouds.place(scores, digits) for scores, digits in scored]
-        views.append(view)
-        charts.append(chart)
-    rows = [
-        {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s]}
-        | _texts(pairs, texts, tags)
-        | ({"gloss": glosses[s]} if glosses[s] else {})
-        for s, pairs in zip(kept, found, strict=True)
-    ]
-    shown = dict.fromkeys(tag for row in rows for tag in row["tags"])
-    data = {
-        "title": title,
-        "langs": [html_lang(code) for code in langs],
-        "show": int(show),
-        "meanings": {tag: said for tag, said in (meanings or {}).items() if tag in shown},
-        "clouds": clouds.kept,
-    }
-    return data | {"rows": rows, "judged": views}, charts[0]
 
 
 def _view(

@@ -132,10 +132,9 @@ def mean_over_trainings(
     mean, errors = float(each.mean()), np.sqrt([of_runs, variance])
     low, high = student(np.full(2, mean), errors, np.array([k, freedom + 1]))
     what = "trainings alone, the same sentences" if ses is None else "trainings and sentences"
-    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": SENTENCE}
     # the wider end of both: more sources of variance never narrow it
-    counted |= {"low": float(low.min()), "high": float(high.max()), "se": float(errors[1])}
-    return Estimate(name, mean, signature=f"Student's t over {what}", **counted)
+    ends = {"low": float(low.min()), "high": float(high.max()), "se": float(errors[1])}
+    return _of_trainings(name, mean, k, signature=f"Student's t over {what}", **ends)
 
 
 def training_spread(values: ArrayLike, *, name: str = "spread") -> Estimate:
@@ -159,8 +158,11 @@ def training_spread(values: ArrayLike, *, name: str = "spread") -> Estimate:
     spread, k = float(each.std(ddof=1)), len(each)
     low, high = (spread * math.sqrt((k - 1) / chdtri(k - 1, p)) for p in (0.025, 0.975))
     signature = "standard deviation between trainings; chi-square"
-    counted: dict[str, Any] = {"n": k, "n_docs": k, "of": "trainings", "unit": SENTENCE}
-    return Estimate(name, spread, low=low, high=high, signature=signature, **counted)
+    return _of_trainings(name, spread, k, low=low, high=high, signature=signature)
+
+
+def _of_trainings(name: str, value: float, k: int, **more: Any) -> Estimate:
+    return Estimate(name, value, n=k, n_docs=k, of="trainings", unit=SENTENCE, **more)
 
 
 def _trainings(values: ArrayLike) -> np.ndarray:
@@ -298,12 +300,10 @@ def _new_models(tokenizer: Any) -> tuple[Any, Any]:
         "max_position_embeddings": _LONGEST,
         "init_std": _INIT_STD,
         "dropout": 0.0,
-        "pad_token_id": tokenizer.pad_token_id,
-        "bos_token_id": None,
         "eos_token_id": tokenizer.eos_token_id,
-        "decoder_start_token_id": tokenizer.pad_token_id,
-        "forced_eos_token_id": None,
     }
+    shape |= dict.fromkeys(("pad_token_id", "decoder_start_token_id"), tokenizer.pad_token_id)
+    shape |= dict.fromkeys(("bos_token_id", "forced_eos_token_id"))
     alone = transformers.MarianConfig(**shape, is_decoder=True, is_encoder_decoder=False)
     mt = transformers.MarianMTModel(transformers.MarianConfig(**shape))
     return mt, transformers.MarianForCausalLM(alone)

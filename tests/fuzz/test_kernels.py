@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import METRICS, surface_metric
-from anhelpers.frontier import oracle_curve, pareto_mask
+from anhelpers.frontier import oracle_curve
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))
 bounded = settings(
