@@ -43,7 +43,7 @@ def paired_tests(
 
     The null hypothesis: the two outputs of a document are exchangeable. Equal means are not enough. Where a system
     fails in few documents, or gains in long ones, equal means are rejected more often than p says, the more so the
-    fewer documents there are (`docs/calibration.md`). The interval of the difference errs less often.
+    fewer documents there are (`docs/calibration.md`). The interval of the difference errs less with unequal lengths.
 
     Holm's families are the pairs of one axis among the compared systems, and those with a system that is outside
     (`Plane.outside`): an added system does not change the decisions about the others.
