@@ -88,7 +88,6 @@ def test_lpp_distance_has_an_interval_and_needs_r(files, tiny_lm, capsys):
     row = table.iloc[2]
     assert row.low <= row.value <= row.high
     assert (row.level, row.n) == ("corpus", 2)
-    assert score("-m", "chrf", "--mono", "r.de") == 2
 
 
 @pytest.mark.parametrize(
@@ -119,6 +118,39 @@ def test_bad_input_is_one_line_and_status_2(files, capsys, change, arguments, wo
     assert last.startswith("anhelpers score: ")
     assert all(word in last for word in words), last
     assert len(last) <= 160
+
+
+@pytest.mark.parametrize(
+    ("call", "option"),
+    [
+        ("curve c.jsonl -r none.de", "-r"),
+        ("curve c.jsonl -k 1", "-k"),
+        ("curve teaching/en-de -s none.en", "-s"),
+        ("score -s src.en -r ref.de -t A.de -m chrf --lm none", "--lm"),
+        ("score -s src.en -r ref.de -t A.de -m chrf --mono ref.de", "--mono"),
+        ("score -s src.en -r ref.de -t A.de -m chrf --segments --level both", "--level"),
+        ("xmi --mt m.csv --lm l.txt -s src.en", "-s"),
+        ("xmi --mt m.csv --lm l.txt -t src.en", "-t"),
+        ("run --data teaching -p data wmt24", "-p data"),
+        ("mqm none.tsv --seed -1", "--seed"),
+        ("sheet --seed -1", "--seed"),
+        ("score -s src.en -r ref.de -t X=A.de:MT -m chrf -o ./A.de", "./A.de"),
+        ("score -s src.en -t A.de -m stored:s.csv#m -o s.csv", "s.csv"),
+        ("xmi --mt m.csv --lm l.txt -o m.csv", "m.csv"),
+        ("curve c.jsonl --html c.jsonl", "c.jsonl"),
+        ("curve c.jsonl --html x.csv -o x.csv", "x.csv"),
+    ],
+)
+def test_no_option_is_ignored_and_no_input_replaced(files, capsys, call, option):
+    Path("c.jsonl").write_text(
+        '{"src": "No.", "refs": ["Nein."], "candidates": ["Ja."]}\n', "utf-8"
+    )
+    for name in ("m.csv", "l.txt", "s.csv"):
+        Path(name).write_text("-1\n-2\n", "utf-8")
+    before = {path: path.read_bytes() for path in files.iterdir()}
+    assert cli.main(call.split()) == 2
+    assert f": {option}" in capsys.readouterr().err.splitlines()[-1]
+    assert {path: path.read_bytes() for path in files.iterdir()} == before
 
 
 def test_a_defect_has_status_70_and_an_interrupt_130(files, capsys, monkeypatch):

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import signal
 import sys
 import warnings
@@ -50,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         named = {k: v for k, v in vars(args).items() if k not in _PLACES}
         with making({"command": args.command} | named), _cluster(), warnings.catch_warnings():
             warnings.showwarning = _warn  # type: ignore[assignment]
+            _check(args)
             status = _module(args.command).run(args) or 0
             sys.stdout.flush()
             return status
@@ -63,6 +65,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.debug:
             raise
         return _report(args.command, error)
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise a DataError for a seed below 0, and for an output that is an input or another output."""
+    from .. import checks
+    from ..errors import DataError
+
+    given = vars(args)
+    checks.whole("--seed", given.get("seed", 0), 0, checks.LARGEST_SEED)
+    values = [value for name, value in given.items() if name not in _PLACES]
+    words = [w for v in values for w in (v if isinstance(v, list) else [v]) if isinstance(w, str)]
+    files = [f for word in words for f in (word, *re.split("[=:#]", word)) if os.path.isfile(f)]
+    taken = {*map(os.path.realpath, files)}
+    for path in filter(None, map(given.get, ("output", "html"))):
+        if (real := os.path.realpath(path)) in taken:
+            raise DataError("is an input or another output. Choose another file.", path)
+        taken |= set() if os.path.exists(path) and not os.path.isfile(path) else {real}
 
 
 def _cluster() -> AbstractContextManager:

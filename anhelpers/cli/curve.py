@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     # missing references before a missing language
     scorable(test, accuracy)
     name = args.naturalness or lookup.default_naturalness(test.trg_lang, args.lm)
-    model = shared._language_model(args.lm, [name])
+    model = shared._language_model(args.lm, [name], test)
     naturalness = lookup.naturalness_metric(name, test.trg_lang, model)
     study = oracle_study(test, cands, accuracy, naturalness)
     shared._print_notes([*study.notes, f"The oracle curve is over {study.cands.summary}."])
@@ -61,10 +61,14 @@ def _read(candidates: str, texts: shared._Texts, k: int | None) -> tuple[TestSet
         of_set = replace(texts, data=candidates)
         lp, exclude = texts.language_pair, texts.exclude
         test = of_set.selected(load(candidates, lp, exclude=exclude))
+        shared._refuse_unused(
+            "with a data set", {"-s": texts.sources, "-r": texts.references, "-k": k}
+        )
         return test, load_candidates(candidates, lp, exclude=exclude)
     if texts.sources:
         test = read_plain(texts.sources, texts.references, {}, texts.language_pair)
         return texts.selected(test), read_candidates(candidates, test.srcs, k)
+    shared._refuse_unused("without -s SRC", {"-r": texts.references, "-k": k})
     found, cands = read_candidate_file(candidates, texts.language_pair)
     if found is None:
         raise DataError("no sources and references inside. Give -s SRC -r REF.", candidates)

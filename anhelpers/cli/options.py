@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import get_terminal_size
@@ -167,12 +167,26 @@ def _add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(*flags, **_SHARED[name])  # type: ignore[arg-type]
 
 
-def _language_model(name: str, metrics: Sequence[str]) -> LanguageModel | None:
-    """The language model, if one of the metrics needs it; else None."""
-    from ..naturalness.lm import load_lm
+def _refuse_unused(why: str, given: Mapping[str, object]) -> None:
+    """Raise a DataError for the first of these options that is given, as it would not be used."""
+    for option in (name for name, value in given.items() if value):
+        raise DataError(f"{option}: not used {why}.")
 
-    needed = any(lookup.LM in lookup.row_of(one).sees for one in metrics)
-    return load_lm(name) if needed else None
+
+def _language_model(name: str, metrics: Sequence[str], test: TestSet) -> LanguageModel | None:
+    """The language model, if one of the metrics needs it for this test set; else None.
+
+    Raises
+    ------
+    DataError : a model that is named and not needed.
+    """
+    from ..naturalness.lm import DEFAULT, load_lm
+
+    if not test.stored and any(lookup.LM in lookup.row_of(one).sees for one in metrics):
+        return load_lm(name)
+    of = "stored scores" if test.stored else ", ".join(metrics)
+    _refuse_unused(f"by {of:.80}", {"--lm": name != DEFAULT})
+    return None
 
 
 def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> Mono:

@@ -181,7 +181,7 @@ def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneRes
 
     test, folded = compared.test, chosen == LPP_DISTANCE
     lookup.row_of(chosen, "naturalness")
-    model = None if test.stored else shared._language_model(request.lm, [chosen])
+    model = shared._language_model(request.lm, [chosen], test)
     mono = None
     if request.mono or folded:
         mono = shared._monolingual(request.texts.data, test, request.mono)

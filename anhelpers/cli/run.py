@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from . import options as shared
+
 EXAMPLE = "anhelpers run an_5_1_oracle_curve -p data candidates.jsonl --out build"
 
 
@@ -24,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
 
     parameters = {name: notebooks.parse_value(value) for name, value in args.parameter}
     if args.data is not None:
+        shared._refuse_unused("with --data", {"-p data": "data" in parameters})
         parameters["data"] = args.data
     outcomes = notebooks.run(args.notebooks, parameters, args.out, args.jobs)
     for outcome in outcomes:

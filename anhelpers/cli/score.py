@@ -75,12 +75,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, score, write the table."""
     from ..data import check
+    from ..naturalness.lm import DEFAULT
 
     request = _Request(
         shared._Texts.of(args),
         tuple(dict.fromkeys(args.metrics or ())),
         *(args.lm, args.mono, args.level, args.segments),
     )
+    by_level = args.segments and args.level != "corpus"
+    shared._refuse_unused("with --segments", {"--level": by_level})
     texts = _read(request)
     compared = texts.compared
     shared._print_notes([*compared.notes, *(() if compared.stored else check(compared))])
@@ -90,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
             table = _score(replace(request, metrics=("chrf", named)), texts, args.mme)
         except MissingExtra as error:
             shared._print_notes([f"{named} is missing: {error}"])
-            table = _score(replace(request, metrics=("chrf",)), texts, args.mme)
+            table = _score(replace(request, metrics=("chrf",), lm=DEFAULT), texts, args.mme)
     else:
         table = _score(request, texts, args.mme)
     shared._write_table(table, args.output)
@@ -115,10 +118,9 @@ def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
     from ..scoring import segment_rows, system_rows
 
     whole, compared = texts.whole, texts.compared
-    model = None if whole.stored else shared._language_model(request.lm, request.metrics)
+    model = shared._language_model(request.lm, request.metrics, whole)
     distance = LPP_DISTANCE in request.metrics
-    if request.mono and not distance:
-        raise DataError(f"--mono: only {LPP_DISTANCE} compares with it. Add it to -m.")
+    shared._refuse_unused(f"without -m {LPP_DISTANCE}", {"--mono": request.mono and not distance})
     mono = shared._monolingual(request.texts.data, whole, request.mono) if distance else None
     metrics = [lookup.metric(name, compared, lm=model, mono=mono) for name in request.metrics]
     if mme:

@@ -37,9 +37,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, measure, write a row each for h_lm, h_mt and xmi."""
     files = [Path(name).is_file() for name in (args.mt, args.lm)]
-    texts = args.sources and args.targets
-    if files[0] != files[1] or not (files[0] or texts):
+    if files[0] != files[1] or not (files[0] or (args.sources and args.targets)):
         raise DataError("expected two files of scores, or two models with -s SRC and -t TGT.")
+    texts = {"-s": args.sources, "-t": args.targets and not args.per_char}
+    unused = texts if files[0] else {"--unit": args.unit}
+    shared._refuse_unused(f"with {'files of scores' if files[0] else 'models'}", unused)
     found = _from_files(args) if all(files) else _from_models(args)
     shared._print_notes(found.notes)
     shared._write_table(found.rows(args.language_pair or "unnamed"), args.output)
