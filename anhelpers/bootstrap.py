@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from . import checks
 from ._lazy import compiled
-from .errors import DataError
+from .errors import DataError, counted
 from .estimate import Estimate
 from .progress import note_once
 
@@ -210,7 +210,7 @@ def few_clusters(
     if not counting < FEWEST:
         return ""
     unequal = f" ({counting:.2g} effective)" if counting < n - 0.5 else ""
-    some = f"{n} to {most} {what}" if most > n else f"{n} {what}"
+    some = f"{n} to {most} {what}" if most > n else counted(n, what.removesuffix("s"))
     return f"only {some}{unequal}: the intervals may be far too short or far too long."
 
 

@@ -105,6 +105,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
+def counted(n: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "text"), counted(1000, "text")
+    ('1 text', '1,000 texts')
+    """
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 def need(module: str, why: str) -> ModuleType:
     """Import an optional library, or raise MissingExtra with the command that installs it.
 

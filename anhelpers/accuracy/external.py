@@ -23,7 +23,7 @@ from ..data.ratings import Ratings, join_ratings, read_ratings
 from ..data.schema import TestSet
 from ..data.sets import SETS, find_file, load, ratings_file
 from ..data.wmt import is_mme, mme_scores, read_mme_scores
-from ..errors import DataError
+from ..errors import DataError, counted
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
 
@@ -144,7 +144,8 @@ def _joined(test: TestSet, scores: pd.DataFrame, label: str, place: Path) -> Giv
     there = ~np.isnan(values)
     rated = int(there.any(0).sum())
     n, of = int(there.sum()), len(test) * rated
-    return Given(values, (f"{label}: {n:,} of {of:,} outputs of {rated} systems have a score.",))
+    told = f"{n:,} of {of:,} outputs of {counted(rated, 'system')} have a score"
+    return Given(values, (f"{label}: {told}.",))
 
 
 def _files(path: Path, called: str) -> list[Path]:

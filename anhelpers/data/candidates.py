@@ -22,7 +22,7 @@ import numpy as np
 
 from .. import checks
 from .._lazy import pd
-from ..errors import DataError, need
+from ..errors import DataError, counted, need
 from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
 from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
@@ -97,8 +97,8 @@ def read_candidates(
         cands = _from_text(path, srcs, k)
     if k is not None and (odd := np.flatnonzero(cands.n_candidates != k)).size:
         where = "DataFrame" if hasattr(path, "columns") else path
-        got = cands.n_candidates[odd[0]]
-        raise DataError(f"source {odd[0]}: got {got} candidates, expected {k}.", where)
+        got = counted(cands.n_candidates[odd[0]], "candidate")
+        raise DataError(f"source {odd[0]}: got {got}, expected {k}.", where)
     return cands
 
 
@@ -155,7 +155,7 @@ def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) 
     n = len(lines) // k if srcs is None else len(srcs)
     rest = lines[n * k :]
     if len(lines) < n * k or not n or (rest if srcs is None else any(map(str.strip, rest))):
-        raise DataError(f"got {len(lines)} lines, expected {k} for each source.", path)
+        raise DataError(f"got {counted(len(lines), 'line')}, expected {k} for each source.", path)
     return CandidateSet(np.repeat(np.arange(n), k), lines[: n * k])
 
 

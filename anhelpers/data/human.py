@@ -30,7 +30,7 @@ import numpy as np
 
 from .. import checks
 from .._lazy import pd
-from ..errors import DataError
+from ..errors import DataError, counted
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
 from .candidates import JSONL
@@ -261,7 +261,8 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
     wide = table.pivot(index=["segment", "id"], columns="pass", values=[*_AXES]).reindex([*texts])
     if (gaps := wide.isna().any(axis=1)).any():
         said = "{} of segment {}".format(*reversed(wide.index[gaps][0]))
-        raise DataError(f"{gaps.sum()} texts lack a rating in some pass, first {said:.60}.", file)
+        told = f"ratings of some pass are missing for {counted(gaps.sum(), 'text')}"
+        raise DataError(f"{told}, first {said:.60}.", file)
     segment, ids = zip(*texts, strict=True)
     return TextRatings(
         str(name) if str(name) in SETS else Path(name).name,

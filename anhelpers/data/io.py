@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .._lazy import pd
-from ..errors import DataError, nearest
+from ..errors import DataError, counted, nearest
 from ..progress import say
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
@@ -44,7 +44,7 @@ def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:
     """
     lines = _split_lines(_decode(read_bytes(path), path))
     if n is not None and len(lines) != n:
-        raise DataError(f"got {len(lines)} lines, expected {n}.", path)
+        raise DataError(f"got {counted(len(lines), 'line')}, expected {n}.", path)
     return lines
 
 
@@ -177,7 +177,7 @@ def read_table(
     for line, cells in rows:
         if len(cells) != len(header):
             told = f"{len(header)} as in '{', '.join(header):.60}'"
-            raise DataError(f"got {len(cells)} cells, expected {told}.", path, line)
+            raise DataError(f"got {counted(len(cells), 'cell')}, expected {told}.", path, line)
     header = [n if header.index(n) == i else f"{n}.{i}" for i, n in enumerate(header)]
     lines, values = zip(*rows, strict=True) if rows else ((), None)
     table = pd.DataFrame(values, [*lines], header, dtype=object)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 
-from ..errors import DataError
+from ..errors import DataError, counted
 from .candidates import _NBEST, JSONL, _read_records
 from .io import _decode, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
 from .languages import CODES, _infer_pair, base
@@ -112,7 +112,8 @@ def _read_parallel(
     wrong += [path for path, own in lines.items() if _is_canary(own) != canary]
     if wrong:
         said = f"{len(lines[files.src])} as in {files.src.name}{', with its canary' * canary}"
-        raise DataError(f"got {len(lines[wrong[0]])} lines, expected {said}.", wrong[0])
+        got = counted(len(lines[wrong[0]]), "line")
+        raise DataError(f"got {got}, expected {said}.", wrong[0])
     texts = {path: found[canary:n] for path, found in lines.items()}
     refs, systems = ({k: texts[p] for k, p in kind.items()} for kind in (files.refs, files.systems))
     documents = _documents(files.docs, texts[files.docs], canary) if files.docs else []
@@ -448,7 +449,7 @@ def _by_key(
         else:
             file = file[_is_canary(file) :]
             if len(file) < n or any(map(str.strip, file[n:])):
-                raise DataError(f"got {len(file)} lines, expected {n}.", path)
+                raise DataError(f"got {counted(len(file), 'line')}, expected {n}.", path)
             own = {label: dict(zip(keys, file, strict=False))}
         if not own or own.keys() & {*found, *taken}:
             raise DataError(f"{label}: got no text, or its name is taken. Try NAME=FILE.", path)

@@ -24,7 +24,7 @@ import numpy as np
 
 from .. import checks
 from .._lazy import pd
-from ..errors import AnhelpersWarning, DataError
+from ..errors import AnhelpersWarning, DataError, counted
 from ..progress import note
 from .io import _decode, _plain, _refuse, _split_rows, read_bytes
 from .languages import _infer_pair
@@ -113,8 +113,9 @@ class Ratings:
         return len(self.line)
 
     def __repr__(self) -> str:
-        n, m, k = map(len, (self.systems, self.segments, self.raters))
-        sizes = f"{len(self)} ratings of {n} systems, {m} segments, {k} raters"
+        names = {"system": self.systems, "segment": self.segments, "rater": self.raters}
+        sizes = ", ".join(counted(len(own), noun) for noun, own in names.items())
+        sizes = f"{counted(len(self), 'rating')} of {sizes}"
         return f"Ratings({sizes}; {', '.join(Path(path).name for path in self.paths)})"
 
     def _only(self, kept: np.ndarray) -> Ratings:
@@ -240,7 +241,8 @@ def _rows(path: str) -> pd.DataFrame:
     rest = chain((second,), lines)
     for line, fields in _split_rows(rest, delimiter, path, quoted=quoted, first=2):
         if not needed <= len(fields) <= len(header):
-            raise DataError(f"got {len(fields)} cells, expected {len(header)}.", path, line)
+            got = counted(len(fields), "cell")
+            raise DataError(f"got {got}, expected {len(header)}.", path, line)
         found.append((line, hash(tuple(fields)), *pick(fields)))
     table = pd.DataFrame(found, columns=["line", "hash", *places])
     table.index = pd.Index(table.line.to_numpy())

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from .._lazy import pd
-from ..errors import DataError
+from ..errors import DataError, counted
 from .languages import _split_pair
 
 # The kinds of translators.
@@ -34,7 +34,7 @@ def _texts(name: str, values: Iterable[str | None], n: int) -> tuple[str, ...]:
     texts: tuple[Any, ...] = tuple(() if isinstance(values, str) else values)
     wrong = [text for text in texts if not (text is None or isinstance(text, str))]
     if len(texts) != n or wrong:
-        got = f"{wrong[0]!r:.40}" if wrong else f"{len(texts)} texts"
+        got = f"{wrong[0]!r:.40}" if wrong else counted(len(texts), "text")
         raise DataError(f"{name}: got {got}, expected {n} texts, one per segment.")
     missing = {text for text in {*texts} if text is None or text.rstrip() in _MISSING}
     return tuple("" if text in missing else text for text in texts) if missing else texts
@@ -126,7 +126,7 @@ class TestSet:
         return len(self.srcs)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self)} segments, {len(self.systems)} systems"
+        sizes = f"{counted(len(self), 'segment')}, {counted(len(self.systems), 'system')}"
         return f"TestSet({self.name}, {self.lp}: {sizes}, references: {', '.join(self.refs) or 'none'})"
 
     @property
@@ -285,7 +285,8 @@ class CandidateSet:
         return len(self.texts)
 
     def __repr__(self) -> str:
-        return f"CandidateSet({len(self)} candidates, {self.n_segments} sources, {self._each} each)"
+        sizes = f"{counted(len(self), 'candidate')}, {counted(self.n_segments, 'source')}"
+        return f"CandidateSet({sizes}, {self._each} each)"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CandidateSet) and self.frame().equals(other.frame())
@@ -344,7 +345,7 @@ class CandidateSet:
         """
         names = list(dict.fromkeys(name for tag in self.tags for name in systems_of(tag)))
         origin = ", ".join(names) if len(names) < 4 else f"{len(names)} systems or methods"
-        total = f"{self.multiplicity.sum():,} for {self.n_segments:,} sources"
+        total = f"{self.multiplicity.sum():,} for {counted(self.n_segments, 'source')}"
         return f"{self.id} ({f'from {origin}; ' if names else ''}{self._each} per source, {total})"
 
     def require(self, n_segments: int, path: str | PathLike | None = None) -> CandidateSet:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import checks
 from ..checks import ROUNDING
-from ..errors import DataError
+from ..errors import DataError, counted
 from ..progress import note
 from .io import _parse_json, read_lines
 
@@ -160,7 +160,7 @@ def read_score_pair(
         ours = ours.take(order)
         theirs = theirs.take([place[name] for name in ours.ids or ()])
     if len(ours) != len(theirs):
-        wrong = wrong or f"got {len(theirs)} sentences, expected {len(ours)}"
+        wrong = wrong or f"got {counted(len(theirs), 'sentence')}, expected {len(ours)}"
     elif "fairseq" not in (ours.layout, theirs.layout):  # whose texts are tokenized
         pairs = enumerate(zip(ours.texts or (), theirs.texts or (), strict=False), 1)
         odd = next((k for k, (a, b) in pairs if a != b), None)
@@ -197,12 +197,18 @@ def _total(
 
     wrong = [score for score in scores if not fits(score)]
     if wrong or n not in (None, len(scores)):
-        got = f"{wrong[0]!r:.40}" if wrong else f"{len(scores)} scores"
+        got = f"{wrong[0]!r:.40}" if wrong else counted(len(scores), "score")
         told = "a log-probability ≤ 0" + (" for each token" if per_token else " per line")
         raise DataError(f"got {got}, expected {told}.", path, line)
     if not scores:
         return math.nan, math.nan
     return min(0.0, math.fsum(scores)), scores[0] if per_token else math.nan
+
+
+def _columns(totals: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) sums and (N,) scores of first tokens, from `_total` of each sentence."""
+    sums, firsts = np.array(totals).reshape(-1, 2).T
+    return sums, firsts
 
 
 def _one_unit(said: Sequence[tuple[int, str]], unit: str | None, path: str | PathLike) -> str:
@@ -237,7 +243,7 @@ def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _Tok
     labels: dict[str, Any] = {name: _label(records, keys) for name, keys in _KEYS.items()}
     labels["ids"] = _distinct(labels["ids"], labels["docs"], path)
     labels |= {"unit": _one_unit(declared, unit, path), "layout": "jsonl"}
-    return _TokenScores(*np.array(sums).reshape(-1, 2).T, tuple(tokens), **labels)
+    return _TokenScores(*_columns(sums), tuple(tokens), **labels)
 
 
 def _label(records: Sequence[dict[str, Any]], keys: Sequence[str]) -> tuple[str, ...] | None:
@@ -281,8 +287,8 @@ def _fairseq(lines: Sequence[str], path: str | PathLike, unit: str) -> _TokenSco
         tokens.append((*map(sys.intern, words), "</s>") if fits else len(scores) or None)
     n = range(len(sums))
     texts = tuple(found["T"].get(k, (0, ""))[1] for k in n) if found["T"] else None
-    labels = (tuple(map(str, n)), None, texts, unit, "fairseq")
-    return _TokenScores(*np.array(sums).reshape(-1, 2).T, tuple(tokens), *labels)
+    ids, columns = tuple(map(str, n)), _columns(sums)
+    return _TokenScores(*columns, tuple(tokens), ids, None, texts, unit, "fairseq")
 
 
 def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _TokenScores:
@@ -302,7 +308,7 @@ def _numbers(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _T
         tuple((each and len(row)) or None for row in rows),
         _one_unit(declared, unit, path),
     )
-    return _TokenScores(*np.array(sums).reshape(-1, 2).T, tokens, unit=unit)
+    return _TokenScores(*_columns(sums), tokens, unit=unit)
 
 
 def _floats(text: str) -> Iterator[float | str]:

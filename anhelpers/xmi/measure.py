@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from .._lazy import pd
 from ..bootstrap import MeanInterval, bootstrap_means, clusters_of, few_clusters
-from ..errors import DataError
+from ..errors import DataError, counted
 from ..estimate import Estimate
 
 # bits in one of each
@@ -217,7 +217,7 @@ def per_character(
     checks.same_length(logprobs=mt, n_chars=chars)
     scored &= ~np.isnan(chars)
     if (bad := np.flatnonzero(scored & ~((chars >= 1) & np.isfinite(chars)))).size:
-        message = f"got {chars[bad[0]]:g} characters, expected at least 1."
+        message = f"got length {chars[bad[0]]:g}, expected at least 1 character."
         raise DataError(message, "n_chars", int(bad[0]) + 1)
     columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[scored], _docs(docs, scored)
     found = bootstrap_means(
@@ -397,7 +397,8 @@ def _same_tokens(mt: Tokens, lm: Tokens, scored: np.ndarray) -> None:
             continue
         texts = isinstance(a, Sequence) and isinstance(b, Sequence)
         if (list(a) != list(b)) if texts else (_number(a) != _number(b)):
-            message = f"sentence {i + 1}: mt has {_number(a)} tokens, lm {_number(b)}, expected "
+            got = counted(_number(a), "token")
+            message = f"sentence {i + 1}: mt has {got}, lm {_number(b)}, expected "
             raise DataError(message + "the same tokens. Use per_character (--per-char).")
 
 
