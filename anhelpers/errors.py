@@ -111,7 +111,7 @@ def counted(n: int, noun: str) -> str:
     >>> counted(1, "text"), counted(1000, "text")
     ('1 text', '1,000 texts')
     """
-    return f"{n:,} {noun}{'s' * (n != 1)}"
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def need(module: str, why: str) -> ModuleType:
