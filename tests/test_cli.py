@@ -134,6 +134,8 @@ def test_bad_input_is_one_line_and_status_2(files, capsys, change, arguments, wo
         ("run --data teaching -p data wmt24", "-p data"),
         ("mqm none.tsv --seed -1", "--seed"),
         ("sheet --seed -1", "--seed"),
+        ("sheet --data teaching --segments -1", "segments must be"),
+        ("sheet --data teaching --candidates 0", "candidates must be"),
         ("score -s src.en -r ref.de -t X=A.de:MT -m chrf -o ./A.de", "./A.de"),
         ("score -s src.en -t A.de -m stored:s.csv#m -o s.csv", "s.csv"),
         ("xmi --mt m.csv --lm l.txt -o m.csv", "m.csv"),

@@ -54,12 +54,15 @@ def test_notebooks_that_wait_for_each_other_are_listed_by_name():
     assert [told.name for told in site._in_order([three, one, two])] == ["b", "a", "c"]
 
 
-def test_a_missing_page_or_a_foreign_folder_stops_it(built):
+def test_a_missing_page_or_a_foreign_folder_stops_it(built, capsys):
     (built / "site").mkdir()
     (built / "site" / "thesis.html").write_text("mine", "utf-8")
     assert made(built) == 2
     assert (built / "site" / "thesis.html").read_text("utf-8") == "mine"
     (built / "site" / "thesis.html").unlink()
-    (built / "an_3_tradeoff.html").unlink()
-    assert made(built) == 2
+    page = built / "an_3_tradeoff.html"
+    for damaged in (b"<html><head>", page.read_text("utf-8").encode("utf-16"), None):
+        page.unlink() if damaged is None else page.write_bytes(damaged)
+        assert made(built) == 2
+        assert "an_3_tradeoff.html" in capsys.readouterr().err
     assert not [*(built / "site").iterdir()]

@@ -95,6 +95,8 @@ def _draw_sheet(
     Systems (tags of the candidates; "A | B" counts for both) drawn least often so far go first.
     """
     cands.require(len(test), "candidates")
+    checks.whole("segments", n_segments)
+    checks.whole("candidates", n_candidates)
     drawn: Counter[str] = Counter()
     chosen: dict[int, tuple[int, ...]] = {}
     for i in rng.permutation(len(test)).tolist():
@@ -105,7 +107,7 @@ def _draw_sheet(
         if len(rows) == n_candidates:
             chosen[i] = tuple(rng.permutation(rows).tolist())
             drawn.update(system for row in rows for system in _systems(cands, row))
-    if not 0 < n_segments == len(chosen) or n_candidates < 1:
+    if len(chosen) < n_segments:
         got = f"only {len(chosen)} segments have {n_candidates} different candidates"
         hint = "Reduce segments or candidates."
         raise DataError(f"rating sheet: {got}, expected {n_segments}. {hint}")

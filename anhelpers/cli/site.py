@@ -24,6 +24,7 @@ def run(args: argparse.Namespace) -> None:
     """
     import tempfile
 
+    from ..data import read_lines
     from ..data.io import make_folder, write_atomic
     from ..errors import DataError
     from ..notebooks import about, notebook_paths
@@ -40,11 +41,13 @@ def run(args: argparse.Namespace) -> None:
         fresh = Path(folder, "site")
         fresh.mkdir()
         for i, one in enumerate(books):
-            page = linked(Path(args.built, f"{one.name}.html").read_text(encoding="utf-8"))
-            head, body, rest = re.split("(<body[^>]*>)", page, maxsplit=1)
-            inside, _, end = rest.rpartition("</body>")
+            file = Path(args.built, f"{one.name}.html")
+            page = linked("\n".join(read_lines(file)))
+            if not (found := re.fullmatch("(.*?<body[^>]*>)(.*)</body>(.*)", page, re.DOTALL)):
+                raise DataError("no whole page. Run the notebook again.", file)
+            head, inside, end = found.groups()
             beside = {"before": books[i - 1] if i else None, "after": (*books, None)[i + 1]}
-            parts = {"head": head + body, "inside": inside, "end": end, **beside}
+            parts = {"head": head, "inside": inside, "end": end, **beside}
             write_atomic(fresh / f"{one.name}.html", from_template("site_notebook.html", **parts))
         titles = {one.name: one.title for one in books}
         index = from_template("site_index.html", books=books, titles=titles)

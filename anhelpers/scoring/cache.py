@@ -165,7 +165,7 @@ def _opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(uri, timeout=60, uri=True)) as db:
             yield db
     except (sqlite3.Error, OSError) as error:
-        told = f"the score cache cannot be used: {error}. Delete it, or set {STORE}=off."
+        told = f"the score cache cannot be used: {error}. Set {STORE}=off, or delete it if no run uses it."
         raise DataError(told, path) from error
 
 
