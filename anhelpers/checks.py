@@ -12,6 +12,7 @@ from .errors import DataError, UnknownName
 LARGEST_SEED = 2**63 - 1  # of torch
 _MOST_DRAWS = 10_000_000
 ROUNDING = 1e-5  # of a sum of log-probabilities in float32, above 0
+LEAST_LOGPROB = -1e100  # the squares of sums of smaller ones may be infinite
 # nats of a text: 100,000 tokens of 10 nats; below it are masks and padding
 LEAST_TOTAL = -1e6
 # smaller numbers have fewer than 15 digits
@@ -100,6 +101,17 @@ def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndar
         where = f"{name} of segment {segment[i]}, its candidate {k} (flat index {i})"
         raise DataError(f"{where} is {values[i]} ({bad.size} of {values.size}). Drop them.")
     return values
+
+
+def logprobs(name: str, values: ArrayLike) -> np.ndarray:
+    """(n,) float64 log-probabilities, each nan (missing) or in [-1e100, 0], rounding aside."""
+    logs = np.asarray(values, dtype=np.float64)
+    bad = np.flatnonzero((logs > ROUNDING) | (logs < LEAST_LOGPROB))[:1].tolist()
+    if logs.ndim != 1 or bad:
+        got = f"{logs.flat[bad[0]]:g}" if bad else f"shape {logs.shape}"
+        message = f"got {got}, expected finite log-probabilities ≤ 0, or nan, one per sentence."
+        raise DataError(message, name, bad[0] + 1 if bad else None)
+    return logs
 
 
 def non_negative(name: str, value: float) -> float:

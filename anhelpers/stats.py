@@ -69,8 +69,10 @@ def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     1.0
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    if not (x.ndim and y.ndim) or x.shape[-1] != y.shape[-1]:
-        raise DataError(f"correlation: got shapes {x.shape}, {y.shape}, expected equal lengths.")
+    if not x.shape[-1:] == y.shape[-1:] > (0,):
+        raise DataError(
+            f"correlation: got shapes {x.shape}, {y.shape}, expected equal lengths ≥ 1."
+        )
     # not by the norm: equal numbers leave rounding behind
     vary = (np.ptp(x, axis=-1) > 0) & (np.ptp(y, axis=-1) > 0)
     x, y = (v - v.mean(-1, keepdims=True) for v in (x, y))
@@ -155,6 +157,7 @@ def share_interval(hits: float, n: int) -> tuple[float, float]:
     """
     if not n:
         return float("nan"), float("nan")
+    checks.non_negative("hits", min(hits, n - hits))
     z2, share = Z95 * Z95, hits / n
     middle = share + z2 / (2 * n)
     half = Z95 * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)))

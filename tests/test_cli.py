@@ -283,6 +283,7 @@ def test_a_plane_of_files_and_of_one_domain(files, undrawn):
     assert cli.main([*whole, "--domain", domain]) == 0
     assert pd.read_csv("out/systems.csv").n.max() <= load("teaching").domains.count(domain)
     assert cli.main([*whole, "--domain", "none"]) == 2
+    assert cli.main([*whole, "-m", "chrf", "ttr"]) == 2  # naturalness on both axes
     assert cli.main(["plane", "-s", "src.en", "-t", "A.de"]) == 2
 
 

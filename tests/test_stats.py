@@ -5,6 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from anhelpers.classroom import holds
+from anhelpers.errors import DataError
 from anhelpers.stats import (
     correlation_interval,
     correlation_p,
@@ -124,3 +126,17 @@ def test_hits_and_misses_share_an_interval(of):
     low, high = share_interval(hits, n)
     assert 0 <= low <= hits / n <= high <= 1
     assert share_interval(n - hits, n) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: share_interval(5, 3),
+        lambda: share_interval(-1, 3),
+        lambda: spearman([], []),
+        lambda: holds("nan is true", [True, np.nan]),
+    ],
+)
+def test_numbers_without_a_meaning_are_refused(call):
+    with pytest.raises(DataError):
+        call()

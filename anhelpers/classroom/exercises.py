@@ -66,7 +66,8 @@ def holds(claim: str, where: ArrayLike) -> None:
     Traceback (most recent call last):
     anhelpers.errors.DataError: on these data it is false that a square is above its root, in 1 of 2 cases.
     """
-    cases = np.asarray(where, dtype=bool)
+    where = np.asarray(where)
+    cases = where.astype(bool) & (where == where)  # nan is not true
     if not cases.all():
         share = f", in {(~cases).sum():,} of {cases.size:,} cases" if cases.size > 1 else ""
         raise DataError(f"on these data it is false that {claim}{share}.")

@@ -40,9 +40,7 @@ def run(args: argparse.Namespace) -> None:
         shared._print_notes([best])
     if args.by == "system":
         table = system_table(scores, np.random.default_rng(args.seed))
-        one = "All segments are of one document and are resampled as independent: intervals may be too short."
-        few = one if len(set(scores.docs)) == 1 < len(scores.docs) else few_documents(table)
-        shared._print_notes(filter(None, [few, *rater_notes(table)]))
+        shared._print_notes(filter(None, [few_documents(table), *rater_notes(table)]))
     else:
         table = scores.by(args.by).assign(signature=scores.signature)
     shared._write_table(table, args.output)

@@ -180,7 +180,8 @@ def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneRes
     from ..plane import outside_of
 
     test, folded = compared.test, chosen == LPP_DISTANCE
-    lookup.row_of(chosen, "naturalness")
+    for name, axis in ((chosen, "naturalness"), *((one, "accuracy") for one in request.metrics)):
+        lookup.row_of(name, axis)
     model = shared._language_model(request.lm, [chosen], test)
     mono = None
     if request.mono or folded:

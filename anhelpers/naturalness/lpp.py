@@ -73,7 +73,7 @@ def _lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
     >>> _lpp([-2.0, -4.0])
     (3.0, 1.0, 2)
     """
-    values = -np.asarray(mean_logprobs, dtype=np.float64)
+    values = -checks.logprobs("LPP", mean_logprobs)
     values = values[~np.isnan(values)]
     n = checks.whole("LPP's number of scored texts", len(values), 2)
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)), n
@@ -104,7 +104,8 @@ def lpp_distance(
 
     Raises
     ------
-    DataError : fewer than 2 scored texts or documents on a side, or paired texts without documents.
+    DataError : a positive or infinite score, fewer than 2 scored texts or documents on a side, or paired texts without
+        documents.
 
     >>> d = lpp_distance([-2.0, -4.0], [-5.0, -5.0])
     >>> d.distance.value, d.gap.value

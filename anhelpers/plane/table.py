@@ -234,7 +234,7 @@ def _resampled(
 
 
 def few_documents(table: pd.DataFrame) -> str:
-    """Name systems on few (effective) documents, too few for reliable intervals; else "".
+    """Name systems on few (effective) documents, too few for reliable intervals; "" for enough of them.
 
     Parameters
     ----------
@@ -244,7 +244,8 @@ def few_documents(table: pd.DataFrame) -> str:
     counting = table["n_effective" if "n_effective" in table else "n_docs"]
     few = table[(counting > 1) & (counting < FEWEST)]
     if few.empty:
-        return ""
+        one = "All segments are of one document and are resampled as independent: intervals may be too short."
+        return one if ((table.n_docs == 1) & (counting > 1)).all() else ""
     what = "documents" if "resampled" not in few else str(few.resampled.iloc[0])
     counted = few["n" if what == "segments" else "n_docs"]
     names = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)

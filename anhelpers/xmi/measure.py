@@ -373,13 +373,7 @@ def _in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:
     [2.0, 0.0]
     """
     factor = UNITS[checks.one_of(unit, UNITS, "unit")]
-    logs = np.asarray(logprobs, dtype=np.float64)
-    bad = np.flatnonzero((logs > checks.ROUNDING) | np.isinf(logs))[:1].tolist()
-    if logs.ndim != 1 or bad:
-        got = f"{logs.flat[bad[0]]:g}" if bad else f"shape {logs.shape}"
-        message = f"got {got}, expected finite log-probabilities ≤ 0, or nan, one per sentence."
-        raise DataError(message, name, bad[0] + 1 if bad else None)
-    return np.maximum(-logs, 0.0) * factor
+    return np.maximum(-checks.logprobs(name, logprobs), 0.0) * factor
 
 
 def _same_tokens(mt: Tokens, lm: Tokens, scored: np.ndarray) -> None:

@@ -32,13 +32,16 @@ def test_the_interval_covers_the_true_gap_about_95_times_in_100():
     assert 0.91 <= hits / 400 <= 0.985
 
 
-def test_too_few_texts_or_documents_are_refused():
+def test_too_few_texts_or_documents_and_numbers_that_are_no_logprobs_are_refused():
     two = [-1.0, -2.0]
     for call in (
         lambda: _lpp([-1.0, np.nan]),
         lambda: lpp_distance(two, two, docs_q=["a", "a"]),
         lambda: lpp_distance(two, two, docs_q=["a", "b"], paired=True),
         lambda: lpp_distance(two, two, docs_q=["a", "b", "c"]),
+        lambda: lpp_distance([80.0, 120.0], two),  # perplexities
+        lambda: lpp_distance(two, [-np.inf, -1.0]),
+        lambda: lpp_distance([-1e308, -1.0], two),
     ):
         with pytest.raises(DataError):
             call()
@@ -47,7 +50,7 @@ def test_too_few_texts_or_documents_are_refused():
 def documents(rng, m=20, n=8, level=None):
     """Scores of n texts in each of m documents, which are alike inside a document (correlation 0.5), and documents."""
     level = rng.normal(size=m) if level is None else level
-    return -(3 + np.repeat(level, n) + rng.normal(size=m * n)), np.repeat(np.arange(m), n)
+    return -(9 + np.repeat(level, n) + rng.normal(size=m * n)), np.repeat(np.arange(m), n)
 
 
 @pytest.mark.verifies("LPP distance", by="property")

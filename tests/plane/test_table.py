@@ -21,6 +21,7 @@ from anhelpers.data import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
+    few_documents,
     mean_axis,
     metric_axis,
     paired_tests,
@@ -399,3 +400,12 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
     outlines = _error_ellipses(cut)
     assert outlines.accuracy.max() == 100
     assert outlines.naturalness.max() == 0
+
+
+@pytest.mark.parametrize(
+    ("n_docs", "counting", "told"),
+    [(1, 40, "All segments are of one document"), (40, 40, ""), (1, 1, ""), (6, 5.5, "only 6 doc")],
+)
+def test_a_caution_names_one_document_and_few(n_docs, counting, told):
+    rows = pd.DataFrame({"system": ["A"], "n_docs": n_docs, "n_effective": counting})
+    assert few_documents(rows)[: len(told) or None] == told
