@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from ..errors import counted
 from ..progress import note, say
 
 EXAMPLE = "anhelpers generate --model MODEL -s src.en -n 64 -o candidates.jsonl"
@@ -55,4 +56,4 @@ def run(args: argparse.Namespace) -> None:
     sampler = Sampler(model, args.n, **chosen)
     for sentence in generate(sampler, srcs, args.output).notes:
         note(sentence)
-    say(f"wrote {args.output} ({len(srcs)} sources)")
+    say(f"wrote {args.output} ({counted(len(srcs), 'source')})")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from .._lazy import pd
-from ..errors import DataError
+from ..errors import DataError, counted
 from ..progress import note, say
 from ..scoring import lookup
 
@@ -204,7 +204,7 @@ def _monolingual(data: str | None, test: TestSet, named: str | bool | None) -> M
     texts, origin = mono_for(data or "these texts", test.trg_lang, file)
     if not texts and file is None:
         raise DataError(f"--mono: got no FILE, and R is {origin}. Name a file.")
-    note(f"R is {origin} ({len(texts)} texts).")
+    note(f"R is {origin} ({counted(len(texts), 'text')}).")
     return Mono(texts, origin)
 
 
@@ -220,7 +220,8 @@ def _write_table(table: pd.DataFrame, output: str | None) -> None:
 
     if output is not None:
         make_folder(Path(output).parent)
-        say(f"wrote {_write_result(Path(output), table)} ({len(table)} rows)")
+        path = _write_result(Path(output), table)
+        say(f"wrote {path} ({counted(len(table), 'row')})")
     elif sys.stdout.isatty():
         from ..plane import in_one_cell
 
