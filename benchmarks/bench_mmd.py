@@ -24,6 +24,7 @@ from .table import Row, beside, interleaved, limited, not_measured, peak_bytes, 
 
 N_FEATURES, N_PERMUTATIONS = 384, 500
 MEMORY_GOAL = 0.25  # GiB
+BLOCK = 512  # points on a side of a tile
 
 
 def _points(n: int) -> tuple[np.ndarray, np.ndarray, _Kernel]:
@@ -37,14 +38,11 @@ def _points(n: int) -> tuple[np.ndarray, np.ndarray, _Kernel]:
 
 def _products(x: np.ndarray, y: np.ndarray) -> None:
     """Only the matrix products that the estimate needs, in the same tiles."""
-    buffer = np.empty(an.divergences.mmd.BLOCK * an.divergences.mmd.BLOCK, dtype=x.dtype)
+    buffer = np.empty(BLOCK * BLOCK, dtype=x.dtype)
     for a, b in ((x, x), (y, y), (x, y)):
-        for i in range(0, len(a), an.divergences.mmd.BLOCK):
-            for j in range(i if a is b else 0, len(b), an.divergences.mmd.BLOCK):
-                left, right = (
-                    a[i : i + an.divergences.mmd.BLOCK],
-                    b[j : j + an.divergences.mmd.BLOCK],
-                )
+        for i in range(0, len(a), BLOCK):
+            for j in range(i if a is b else 0, len(b), BLOCK):
+                left, right = (a[i : i + BLOCK], b[j : j + BLOCK])
                 np.dot(
                     left,
                     right.T,

@@ -18,12 +18,7 @@ _ORDER = 4  # Papineni et al. 2002
 _ALONE, _POINT, _HYPHEN, _DIGIT = 1, 2, 3, 4
 # kinds of ASCII characters in 13a's expressions; the last entry, none, is for all beyond
 _KINDS = np.zeros(129, np.uint8)
-for _kind, _marks in (
-    (_ALONE, r"[{-~[-` -&(-+:-@/]"),
-    (_POINT, "[.,]"),
-    (_HYPHEN, "-"),
-    (_DIGIT, "[0-9]"),
-):
+for _kind, _marks in enumerate((r"[{-~[-` -&(-+:-@/]", "[.,]", "-", "[0-9]"), _ALONE):
     _KINDS[[c for c in range(128) if re.match(_marks, chr(c))]] = _kind
 # sum(), which sacreBLEU uses, corrects its rounding error
 _COMPENSATED = sys.version_info >= (3, 12)

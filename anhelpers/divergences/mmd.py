@@ -120,7 +120,6 @@ def median_bandwidth(
     return middle
 
 
-BLOCK = 512  # a tile of float32 is 1 MiB and stays in the cache
 # up to so many points the permutation test is float64, so that ties stay ties
 _EXACT_BELOW = 2048
 # columns of sparse rows that are summed for all permutations at once
@@ -146,7 +145,7 @@ class _PermutationTest:
     null: np.ndarray = field(repr=False)
 
 
-def mmd2(x: np.ndarray, y: np.ndarray, kernel: _Kernel, *, block: int = BLOCK) -> Estimate:
+def mmd2(x: np.ndarray, y: np.ndarray, kernel: _Kernel) -> Estimate:
     """MMD²: similarity within two samples minus twice that between them, no point with itself.
 
     Parameters
@@ -157,8 +156,6 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: _Kernel, *, block: int = BLOCK) -
         points are hundreds of bandwidths from the mean. The linear kernel also takes scipy.sparse rows, in O(N + M).
     kernel : Kernel
         Its bandwidth must be the same for all compared systems.
-    block : int
-        Rows and columns of a tile; extra memory is a copy of the samples and a few tiles.
 
     Returns
     -------
@@ -177,7 +174,7 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: _Kernel, *, block: int = BLOCK) -
     if kernel.name == "linear":
         return _estimate(_linear_sums(x, y), kernel, x)
     pairs = ((x, None), (y, None), (x, y))
-    (xx, _), (yy, _), (xy, yx) = (_kernel_sums(kernel, *pair, block) for pair in pairs)
+    (xx, _), (yy, _), (xy, yx) = (_kernel_sums(kernel, *pair) for pair in pairs)
     return _estimate(_PairSums(xx, yy, xy, yx, _noise(kernel, x, y)), kernel, x)
 
 
@@ -187,8 +184,6 @@ def permutation_test(
     kernel: _Kernel,
     rng: np.random.Generator,
     n_permutations: int = 500,
-    *,
-    block: int = BLOCK,
 ) -> _PermutationTest:
     """Permutation test of equal distributions: MMD² among its values under random labels.
 
@@ -196,7 +191,7 @@ def permutation_test(
 
     Parameters
     ----------
-    x, y, kernel, block : array, array, Kernel, int
+    x, y, kernel : array, array, Kernel
         As in `mmd2`.
     rng : Generator
         Assigns the labels.
@@ -218,10 +213,8 @@ def permutation_test(
     if n + m <= _EXACT_BELOW:
         x, y = x.astype(np.float64), y.astype(np.float64)
     labels = _labels(n, m, n_permutations, rng)
-    is_linear = kernel.name == "linear"
-    sums, forms = (
-        _linear_forms(x, y, labels) if is_linear else _tiled_forms(kernel, x, y, labels, block)
-    )
+    of_labels = _linear_forms if kernel.name == "linear" else partial(_tiled_forms, kernel)
+    sums, forms = of_labels(x, y, labels)
     value, size = _from_forms(np.concatenate([sums.xx + sums.xy, sums.yy + sums.yx]), forms, labels)
     # rounding of equal values
     tie = (1e-9 if x.dtype == np.float32 else 1e-12) * size
@@ -251,10 +244,10 @@ def _noise(kernel: _Kernel, x: np.ndarray, y: np.ndarray) -> tuple[float, float,
 
 
 def _kernel_sums(
-    kernel: _Kernel, x: np.ndarray, y: np.ndarray | None, block: int, visit: Visit | None = None
+    kernel: _Kernel, x: np.ndarray, y: np.ndarray | None, visit: Visit | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     other, m = (x, None) if y is None else (y, len(y))
-    return _sums_by_tile(len(x), m, lambda a, b: kernel.matrix(x[a], other[b]), block, visit)
+    return _sums_by_tile(len(x), m, lambda a, b: kernel.matrix(x[a], other[b]), visit)
 
 
 def _linear_sums(x: np.ndarray, y: np.ndarray) -> _PairSums:
@@ -278,7 +271,7 @@ def _labels(n: int, m: int, n_permutations: int, rng: np.random.Generator) -> np
 
 
 def _tiled_forms(
-    kernel: _Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray, block: int
+    kernel: _Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray
 ) -> tuple[_PairSums, np.ndarray]:
     """The sums of `mmd2`, and (1 + B,) eᵀKe of every label e, with K the kernel matrix without its diagonal."""
     of_x, of_y = np.split(labels.astype(x.dtype, copy=False), [len(x)])
@@ -289,8 +282,7 @@ def _tiled_forms(
 
     parts = ((x, None, of_x, of_x), (y, None, of_y, of_y), (x, y, of_x, of_y))
     (xx, _), (yy, _), (xy, yx) = (
-        _kernel_sums(kernel, a, b, block, partial(add, rows=rows, cols=cols))
-        for a, b, rows, cols in parts
+        _kernel_sums(kernel, a, b, partial(add, rows=rows, cols=cols)) for a, b, rows, cols in parts
     )
     return _PairSums(xx, yy, xy, yx, _noise(kernel, x, y)), forms
 

@@ -27,8 +27,6 @@ _CELLS = 1 << 16
 _LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
 # texts at a time if only k(x, x) is needed of a kernel that returns whole matrices
 _DIAGONAL = 64
-# texts on a side of a block of pairs: 8 MiB a matrix of float64
-_BLOCK = 1024
 
 
 def folded_norm(mu: float, sigma: float, power: float = 1) -> float:
@@ -382,9 +380,7 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     return sums.estimate("D_2²", "D_2²|C given", "score²")
 
 
-def memed_samples(
-    x: Sequence, y: Sequence, process: CriticProcess, *, block: int = _BLOCK
-) -> Estimate:
+def memed_samples(x: Sequence, y: Sequence, process: CriticProcess) -> Estimate:
     """D_2² without bias, from texts of the system and of the reference and a process of critics.
 
     Parameters
@@ -394,8 +390,6 @@ def memed_samples(
         over a finite space: outcomes 0..Y-1.
     process : CriticProcess
         Mean and covariance are computed in blocks of pairs, so that memory does not grow with N M.
-    block : int
-        Texts on a side of a block.
 
     Returns
     -------
@@ -410,7 +404,7 @@ def memed_samples(
     u, v = _spread(of_x), _spread(of_y)
     noise = _pair_noise(*(_pair_moment(process, *pair) for pair in ((u, u), (v, v), (u, v))))
     pairs = ((of_x, None), (of_y, None), (of_x, of_y))
-    (xx, _), (yy, _), both = (_sums(process, *pair, block) for pair in pairs)
+    (xx, _), (yy, _), both = (_sums(process, *pair) for pair in pairs)
     sums = _PairSums(xx, yy, *both, noise)
     return sums.estimate("D_2²", f"D_2²|link:{process.link}", "score²")
 
@@ -447,14 +441,12 @@ def _spread(side: tuple) -> tuple:
     return texts, *(each[rows] for each in side[1:])
 
 
-def _sums(
-    process: CriticProcess, x: tuple, y: tuple | None, block: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _sums(process: CriticProcess, x: tuple, y: tuple | None) -> tuple[np.ndarray, np.ndarray]:
     def tile(a: slice, b: slice) -> np.ndarray:
         sides = ((x, a), (y or x, b))
         return _pair_moment(process, *(tuple(each[at] for each in side) for side, at in sides))
 
-    return _sums_by_tile(len(x[0]), len(y[0]) if y else None, tile, block)
+    return _sums_by_tile(len(x[0]), len(y[0]) if y else None, tile)
 
 
 def _difference(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

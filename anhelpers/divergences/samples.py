@@ -161,6 +161,8 @@ def _resampled(
 
 # texts of either side from which the noise of pairs is estimated
 _NOISE_OF = 200
+# points on a side of a tile of pairs: 1 MiB of float32 stays in the cache
+_BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -234,26 +236,22 @@ def _spread_rows(n: int) -> np.ndarray:
 
 
 def _sums_by_tile(
-    n: int,
-    m: int | None,
-    tile: Callable[[slice, slice], np.ndarray],
-    block: int,
-    visit: Visit | None = None,
+    n: int, m: int | None, tile: Callable[[slice, slice], np.ndarray], visit: Visit | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(N,), (M,) sums of C over the other side; without M over the other points of one side, each pair once.
 
     Parameters
     ----------
     tile : callable
-        Some rows of x, some of y -> C of their pairs; `block` of each at a time.
+        Some rows of x, some of y -> C of their pairs.
     visit : callable, optional
         Reads each tile: its rows of x, of y, and C, on the diagonal of x with itself only above it.
     """
     rows = np.zeros(n)
     columns = rows if m is None else np.zeros(m)
-    for i in range(0, n, block):
-        for j in range(i if m is None else 0, len(columns), block):
-            a, b = slice(i, i + block), slice(j, j + block)
+    for i in range(0, n, _BLOCK):
+        for j in range(i if m is None else 0, len(columns), _BLOCK):
+            a, b = slice(i, i + _BLOCK), slice(j, j + _BLOCK)
             c = tile(a, b)
             c = np.triu(c, 1) if m is None and i == j else c
             rows[a] += c.sum(1, dtype=np.float64)

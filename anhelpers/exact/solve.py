@@ -199,10 +199,9 @@ def perturbed(problem: Problem, source: int, share: float, own_reference: bool =
         Whether R follows P(y), as in Theorem B.1, or stays, as in AN §3. True needs references and candidates that are
         the same texts in the same order.
     """
-    if not 0 <= share < 1 or not 0 <= source < len(problem.p_x):
-        known = len(problem.p_x) - 1
-        raise DataError(f"got source {source}, share {share}; expected 0 to {known}, [0, 1).")
-    p_x = (1 - share) * problem.p_x
+    checks.whole("source", source, 0, len(problem.p_x) - 1)
+    # a share of 1 or more leaves the other sources no probability, which `Problem` refuses
+    p_x = (1 - checks.non_negative("share", share)) * problem.p_x
     p_x[source] += share
     joint = problem.joint / problem.p_x[:, None] * p_x[:, None]
     reference = joint.sum(0) if own_reference else problem.reference

@@ -51,8 +51,6 @@ def about(path: Path) -> _About:
     text = "".join(cell.source for cell in _read(path).cells[:1])
     parts = (r"^# (.+)$", r"About (\d+) minutes", r"Before this: (.+)$", r"^([^#\s].*\?)$")
     found = [match[1] for part in parts if (match := re.search(part, text, re.MULTILINE))]
-    if len(found) < len(parts):
-        raise DataError("the first cell lacks title, minutes, prerequisites or question.", path)
     title, minutes, before, question = found
     links = tuple(re.findall(r"\((\w+)\.ipynb\)", before))
     return _About(path.stem, title, int(minutes), links, re.sub(r"[*`]", "", question))

@@ -116,7 +116,6 @@ def load_q_lm(
         return load_lm(name, device=device)
     tokenizer = place.load_tokenizer()
     model = place.load_network("AutoModelForSeq2SeqLM")
-    known = bool(known_languages(tokenizer))
-    how: dict[str, Any] = {"src_lang": src_lang, "trg_lang": trg_lang} if known else {}
-    how |= {"name": place.name, "revision": place.revision_of(model), "device": device}
-    return translation_model(model, tokenizer, **how)
+    how: dict[str, Any] = {"name": place.name, "revision": place.revision_of(model)}
+    how |= {"src_lang": src_lang, "trg_lang": trg_lang} if known_languages(tokenizer) else {}
+    return translation_model(model, tokenizer, device=device, **how)

@@ -7,12 +7,19 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 from scipy.spatial.distance import cdist, pdist
 
-from anhelpers.divergences import pmf
+from anhelpers.divergences import pmf, samples
 from anhelpers.divergences.mmd import _labels, linear, median_bandwidth, mmd2, permutation_test, rbf
 from anhelpers.divergences.samples import _pair_interval
 from anhelpers.errors import DataError
 
 KERNELS = [rbf(1.3), linear()]
+
+
+def in_tiles(block, function, *given):
+    """The result with tiles of so many rows and columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(samples, "_BLOCK", block)
+        return function(*given)
 
 
 def seeded(seed=0):
@@ -125,7 +132,7 @@ def test_float64_is_the_definition_in_tiles_of_any_size(kernel, n, m, d, block, 
     rng = seeded(seed)
     x, y = rng.normal(size=(n, d)), rng.normal(0.3, 1, size=(m, d))
     value, se = by_definition(kernel, x, y)
-    estimate = mmd2(x, y, kernel, block=block)
+    estimate = in_tiles(block, mmd2, x, y, kernel)
     assert estimate.value == pytest.approx(value, rel=1e-11, abs=1e-13)
     assert estimate.se == pytest.approx(se, rel=1e-6, abs=1e-9, nan_ok=True)
     assert (estimate.n_q, estimate.n_r, estimate.bias) == (n, m, "unbiased")
@@ -142,7 +149,7 @@ def test_float32_is_the_definition_to_what_float32_holds(n, m, block, seed, band
     rng = seeded(seed)
     x, y = (rng.normal(size=(k, 3)).astype(np.float32) for k in (n, m))
     value, se = by_definition(rbf(bandwidth), x, y)
-    estimate = mmd2(x, y, rbf(bandwidth), block=block)
+    estimate = in_tiles(block, mmd2, x, y, rbf(bandwidth))
     rounding = 1.5e-6 * (1 + max((x**2).sum(1).max(), (y**2).sum(1).max()) / bandwidth**2)
     assert estimate.value == pytest.approx(value, abs=rounding)
     assert estimate.se == pytest.approx(se, abs=10 * rounding, nan_ok=True)
@@ -224,7 +231,7 @@ def test_sparse_rows_are_the_dense_ones(n, m, seed):
 @pytest.mark.parametrize(("n", "m"), [(9, 9), (7, 12), (2, 3)])
 def test_the_null_is_that_of_dealing_the_points_out_anew(kernel, n, m):
     z = seeded(4).normal(size=(n + m, 3))
-    found = permutation_test(z[:n], z[n:], kernel, seeded(5), 40, block=5)
+    found = in_tiles(5, permutation_test, z[:n], z[n:], kernel, seeded(5), 40)
     labels = _labels(n, m, 40, seeded(5))
     anew = [mmd2(z[e > 0], z[e < 0], kernel).value for e in labels.T]
     np.testing.assert_allclose(found.null, anew[1:], rtol=1e-10, atol=1e-13)
@@ -238,7 +245,7 @@ def test_the_null_is_that_of_dealing_the_points_out_anew(kernel, n, m):
 
 def test_the_null_in_float32_and_on_sparse_rows():
     z = seeded(6).normal(size=(2400, 6)).astype(np.float32)
-    found = permutation_test(z[:1000], z[1000:], rbf(3), seeded(7), 5, block=700)
+    found = in_tiles(700, permutation_test, z[:1000], z[1000:], rbf(3), seeded(7), 5)
     labels = _labels(1000, 1400, 5, seeded(7))
     anew = [mmd2(z[e > 0].astype(float), z[e < 0].astype(float), rbf(3)).value for e in labels.T]
     np.testing.assert_allclose(found.null, anew[1:], rtol=0, atol=1e-8)

@@ -79,13 +79,6 @@ def test_theorem_3_1_on_programs_that_know_nothing_of_each_other(seed):
             assert check.holds(1e-6), (divergence, check)
 
 
-def test_a_dented_curve_is_seen():
-    check = _Theorem31(3, 0.0, 0.1, True)
-    assert not check.holds()
-    assert _Theorem31(3, 0.0, 0.1, False).holds()
-    assert not _Theorem31(3, 0.1, 0.0, False).holds()
-
-
 def test_no_translator_is_more_natural_than_the_language():
     with pytest.raises(DataError):
         exact.solve(LEHRERIN, 0.1)

@@ -300,21 +300,6 @@ def test_candidates_are_of_the_kinds_that_their_tags_say():
     assert by_tag["sample"] != by_tag["sample 2"]
 
 
-@pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize("direction", ["forth", "back"])
-def test_the_parrot_says_the_likeliest_sentence_and_samples_are_translations(name, direction):
-    pair = toy_pair(name, **SMALL) if direction == "forth" else toy_pair(name, **SMALL).reversed()
-    srcs, trgs, table = enumerated(pair)
-    source, n = srcs[table.sum(1).argmax()], 4000
-    found = toy_candidates(pair, [source] * n, [trgs[0]] * n, rng(), n_samples=1)
-    tags, texts = np.array(found.tags), np.array(found.texts)
-    assert table.sum(0)[trgs.index(texts[tags == "parrot"][0])] == pytest.approx(table.sum(0).max())
-    seen = np.bincount([trgs.index(t) for t in texts[tags == "sample"]], minlength=len(trgs))
-    p = table[srcs.index(source)] / table[srcs.index(source)].sum()
-    assert (seen[p == 0] == 0).all()
-    assert np.abs(seen - n * p)[p > 0].max() < 5 * math.sqrt(n * 0.25)
-
-
 @pytest.mark.verifies(
     "Mutual information of a toy pair", "Gap between XMI and MI", by="foreign", of="scipy"
 )
