@@ -251,7 +251,7 @@ def _comet_metric(
 
 def _named(asked: Asked) -> Metric:
     """Return the COMET of a row of the table of metrics, with the reference if the row has it."""
-    how = {"reference": "reference" in asked.sees, "called": asked.called} | asked.options
+    how = {"reference": "reference" in asked.sees, "called": asked.called, **asked.options}
     return _comet_metric(asked.model, asked.n_refs, **how)
 
 

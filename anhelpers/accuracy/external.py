@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _metric(
     score_systems: Callable[[TestSet], Given],
 ) -> Metric:
     """A metric that has scores of systems only."""
-    how = {"bounds": family.bounds, "score_systems": score_systems}
+    how: Any = {"bounds": family.bounds, "score_systems": score_systems}
     facts = name, label, family.unit, family.higher_is_better
     return Metric(*facts, (), signature_of(parts), None, **how)
 

@@ -163,8 +163,8 @@ def _metricx_metric(
 def _named(asked: Asked) -> Metric:
     """Return the MetricX of a row of the table of metrics; "metricx:MODEL" takes the variant of the model's name."""
     family = asked.name.partition(":")[0]
-    how = {"variant": family if family in VARIANTS else None, "called": asked.called}
-    return _metricx_metric(asked.model, asked.n_refs, **how | asked.options)
+    how = {"variant": family if family in VARIANTS else None, **asked.options}
+    return _metricx_metric(asked.model, asked.n_refs, called=asked.called, **how)
 
 
 def _metricx_scores(

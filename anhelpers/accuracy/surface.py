@@ -88,7 +88,7 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     facts = name, label, unit, not is_ter, ("refs",), signature, score_segments, score_corpus
     # more edits than words are possible
     bounds = 0.0, np.inf if is_ter else 100.0
-    by_sums = {"count": count, "score_count": corpus_scores}
+    by_sums: Any = {"count": count, "score_count": corpus_scores}
     return Metric(*facts, None if same else corpus_signature, **by_sums, bounds=bounds)
 
 

@@ -50,7 +50,8 @@ class _Kernel:
         if sparse.issparse(x):
             return (x @ y.T).toarray()
         small = self.name == "rbf" and x.dtype == y.dtype == np.float32
-        x, y = (v.astype(np.float32 if small else np.float64, copy=False) for v in (x, y))
+        kind: Any = np.float32 if small else np.float64
+        x, y = (np.asarray(v, dtype=kind) for v in (x, y))
         return x @ y.T if self.name == "linear" else _rbf(x, y, self.bandwidth)
 
 

@@ -160,8 +160,8 @@ def _compression_metric() -> Metric:
 def _metric(facts: tuple, score_segments: Callable, score_corpus: Callable, **how: Any) -> Metric:
     """A metric that compresses each text, or all joined; the last of the facts begins its signature."""
     each, joined = (f"{facts[-1]}|{_signature()}|texts:{of}" for of in ("each", "joined"))
-    scores = score_segments, score_corpus
-    return Metric(*facts[:-1], each, *scores, joined, skips_blank=True, **how)
+    given: Any = (*facts[:-1], each, score_segments, score_corpus, joined)
+    return Metric(*given, **{"skips_blank": True, **how})
 
 
 def zip_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:

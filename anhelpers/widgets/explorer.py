@@ -197,7 +197,7 @@ def explore(
 def _judged(study: OracleStudy, rng: np.random.Generator) -> _Judged:
     """A study as one pair of metrics."""
     judges = study.metrics[0].name, study.metrics[1].name
-    names = zip(*map(_named, study.metrics), strict=True)
+    names: Any = zip(*map(_named, study.metrics), strict=True)
 
     def systems(name: str) -> pd.DataFrame | None:
         part = study if name == _ALL else study.domain(name)
