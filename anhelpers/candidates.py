@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import checks
+from .data.io import parse_json
 from .data.languages import NAMES, base
 from .data.schema import CandidateSet
 from .errors import DataError, need
@@ -212,9 +213,9 @@ def _finished(path: Path, signature: str, srcs: Sequence[str]) -> list[dict]:
     data = path.read_bytes() if path.is_file() else b""
     whole = data[: data.rfind(b"\n") + 1]
     try:
-        records = [json.loads(line) for line in whole.splitlines()]
+        records = [parse_json(line, path, i) for i, line in enumerate(whole.splitlines(), 1)]
         of = [(one["signature"], one["src"]) for one in records]
-    except (ValueError, KeyError, TypeError):
+    except (DataError, KeyError):
         of, records = [("", "")], []
     if of != [(signature, src) for src in srcs[: len(of)]]:
         raise DataError("contains candidates of other sources or options. Use a new file.", path)

@@ -24,7 +24,9 @@ _LINE_END = re.compile(r"[ \t]*\r?\n\s*")
 # NAME:PASSWORD@ before a host
 _USER = re.compile(r"(?<=://)[^\s/?#'\"]+@")
 # characters that control a terminal or reorder text
-_UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class AnhelpersError(Exception):

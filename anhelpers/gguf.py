@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .data.fetch import cache_folder
+from .data.io import scratch_folder
 from .errors import DataError, MissingExtra, need
 from .progress import progress
 
@@ -121,9 +121,8 @@ def converted(name: str) -> Path:
         return folder
     if not model.installed:
         raise MissingExtra(f"{name} is not installed. Install it: {model.remedy}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="unfinished-") as place:
-        whole, ready = Path(place, "model.gguf"), Path(place, name)
+    with scratch_folder(folder.parent) as place:
+        whole, ready = place / "model.gguf", place / name
         with progress(4, f"converting {name}", "steps") as step:
             _join(model, whole)
             step(1, "reading")

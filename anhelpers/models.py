@@ -71,6 +71,8 @@ class Place:
         hub.setLevel(logging.ERROR)
         try:
             with failing_as(self):
+                if "://" in self.address:  # transformers would leave temporary files
+                    need("huggingface_hub", "a model").utils.validate_repo_id(self.address)
                 if self.folder is None:
                     with suppress(OSError, ValueError):
                         return load(given | {"local_files_only": True})

@@ -5,15 +5,20 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import TextIO
 
 from .errors import one_line
 
 
-def say(line: str) -> None:
-    """Print a line on stderr; a closed or full stderr is ignored."""
-    if sys.stderr is not None:
-        with suppress(OSError, ValueError):
-            print(one_line(line), file=sys.stderr, flush=True)
+def say(*lines: str, file: TextIO | None = None) -> None:
+    """Print lines on stderr or a file, control characters escaped; one that is closed or full is ignored."""
+    if (file := file or sys.stderr) is not None:
+        end = "\n" if lines else ""
+        try:
+            print(*map(one_line, lines), sep="\n", end=end, file=file, flush=True)
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):  # what is buffered would fail again at exit
+                os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
 
 
 def note(sentence: str) -> None:
@@ -38,11 +43,11 @@ def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[..., 
     seen = sys.stderr is not None and sys.stderr.isatty()
     off = sys.stderr is None or os.environ.get("ANX_MODE") == "static"
     pace = {} if seen else {"delay": 10, "mininterval": 30}
-    how = {"desc": what, "unit": unit, "leave": False, "disable": off, "file": sys.stderr}
+    how = {"desc": one_line(what), "unit": unit, "leave": False, "disable": off, "file": sys.stderr}
     with tqdm(total=total, **how, **pace) as bar:
 
         def step(n: int, said: str = "") -> None:
-            bar.set_postfix_str(said, refresh=False)
+            bar.set_postfix_str(one_line(said), refresh=False)
             bar.update(n)
 
         yield step

@@ -8,17 +8,17 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .data.io import write_atomic
-from .errors import one_line
+from .data.io import parse_json, write_atomic
+from .errors import DataError, one_line
 from .metrics import signature_of
 
 if TYPE_CHECKING:
@@ -84,12 +84,16 @@ def made_by(*, installed: bool = False) -> str:
     return "|".join(filter(None, [f"anhelpers:{__version__}", made, signature_of(versions)]))
 
 
-def write_made(folder: str | PathLike, names: Iterable[str]) -> Path:
-    """Record the origin of files of a folder in its .made.json; other files' entries stay."""
-    path = Path(folder, MADE)
-    known = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    escaped = (name.encode("utf-8", "backslashreplace").decode() for name in names)
-    known |= dict.fromkeys(escaped, made_by())
+def write_made(folder: Path, names: Collection[str]) -> Path:
+    """Record origin and SHA-256 of files of a folder in its .made.json; other files' entries stay."""
+    path, known = folder / MADE, {}
+    with suppress(DataError):  # none yet, or a damaged one
+        known = parse_json(path.read_bytes() if path.is_file() else b"{}", path)
+    here = {one_line(one.name): one for one in folder.iterdir() if one.is_file()}
+    known = {name: line for name, line in known.items() if name in here}
+    for name, file in here.items():
+        if file.name in names:
+            known[name] = f"{made_by()}|sha256:{sha256(file.read_bytes()).hexdigest()}"
     text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
     return write_atomic(path, text + "\n")
 
@@ -157,6 +161,6 @@ def _shown(value: object) -> str:
     # too long, NUL, unknown user
     with suppress(OSError, ValueError, RuntimeError):
         if text and ((path := Path(text).expanduser()).is_absolute() or path.exists()):
-            text = path.resolve().name
+            text = re.sub(r":\[\d+\]$", "", path.resolve().name)  # of a pipe
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", name + equals + text).replace("|", "%7C")
     return "yes" if value is True else text.encode("utf-8", "backslashreplace").decode()

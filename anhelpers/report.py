@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +17,8 @@ from ._lazy import pd
 from .metrics import LPP_DISTANCE
 from .plane.scores import Plane
 from .plane.table import cell_text, decimals, readable
-from .provenance import MADE, from_template, in_page, made_by, write_made
+from .progress import say
+from .provenance import from_template, in_page, made_by, write_made
 
 if TYPE_CHECKING:
     from .estimate import Estimate
@@ -25,7 +28,7 @@ _TABLES = ("systems", "curve", "pairs", "claim")
 _FILES = (
     *(f"{name}.csv" for name in _TABLES),
     *("systems.tex", "caption.tex", "appendix.tex", "appendix.txt", "refs.bib"),
-    *("plane.pdf", "plane.svg", "plane.png", "plane.html", MADE),
+    *("plane.pdf", "plane.svg", "plane.png", "plane.html"),
 )
 _RANKS = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")
 _LATEX = str.maketrans(
@@ -85,7 +88,9 @@ def write_report(
     seed: int,
     named: Sequence[str] = (),
 ) -> None:
-    """Write all files of a plane into a folder, together; files of an older run are replaced.
+    """Write all files of a plane into a folder; those of an older run are replaced when all are made.
+
+    .made.json is written last, with their digests: `anhelpers check FOLDER` refuses files of two runs.
 
     Parameters
     ----------
@@ -101,7 +106,7 @@ def write_report(
     from .charts.frame import COLUMN_INCHES
     from .charts.offline import interactive, save
     from .charts.systems import Panel, plot_panels
-    from .data.io import results_together, write_atomic
+    from .data.io import scratch_folder, write_atomic
 
     plane = results[0].plane
     plain = plane.naturalness.level == "stored" or plane.naturalness.name == LPP_DISTANCE
@@ -122,12 +127,12 @@ def write_report(
         "made_by": made_by(),
     }
     appendix = from_template("appendix.txt", **facts)
-    with results_together(folder, _FILES) as fresh:
+    with scratch_folder(folder) as fresh:
         for name, frame in _stacked(results).items():
             write_atomic(fresh / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
         for suffix in (".pdf", ".svg", ".png"):
             save(chart, fresh / f"plane{suffix}", inches=COLUMN_INCHES)
-        write_atomic(fresh / "refs.bib", f"% {made_by()}\n\n{entries}")
+        write_atomic(fresh / "refs.bib", entries)  # BibTeX has no comments
         write_atomic(fresh / "appendix.txt", appendix)
         paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", _latex_text(appendix), flags=re.M)
         write_atomic(fresh / "appendix.tex", f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n")
@@ -139,7 +144,18 @@ def write_report(
         parts = _parts(results) | {"Appendix": [appendix]}
         page = from_template("plane.html", title=title, chart=interactive(wide), parts=parts)
         write_atomic(fresh / "plane.html", in_page(page))
-        write_made(fresh, sorted(path.name for path in fresh.iterdir()))
+        _publish(fresh, Path(folder))
+
+
+def _publish(fresh: Path, folder: Path) -> None:
+    """Move new results over the old ones, delete those that were not made again, and record them."""
+    for name in _FILES:
+        if (fresh / name).exists():
+            os.replace(fresh / name, folder / name)
+            say(f"wrote {folder / name}")
+        else:
+            (folder / name).unlink(missing_ok=True)
+    write_made(folder, [name for name in _FILES if (folder / name).exists()])
 
 
 def _stacked(results: Sequence[PlaneResult]) -> dict[str, pd.DataFrame]:

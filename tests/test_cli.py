@@ -3,8 +3,13 @@
 import argparse
 import io
 import json
+import os
 import re
 import shlex
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -12,9 +17,12 @@ import pytest
 import sacrebleu
 
 from anhelpers import cli
+from anhelpers.candidates import _finished
 from anhelpers.data import load
+from anhelpers.errors import DataError
 from anhelpers.gguf import _Packaged
 from anhelpers.naturalness import native
+from anhelpers.progress import progress
 
 REF = "Das Haus ist alt.\nEs regnet nicht.\n"
 HYP = "Das Haus war alt.\nEs regnet nicht.\n"
@@ -230,8 +238,17 @@ def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys):
     printed = capsys.readouterr().out
     assert "chrF: " in printed
     assert "BLEU: " in printed
-    keys = re.findall(r"@\w+\{([^,]+),", (out / "refs.bib").read_text())
+    entries = (out / "refs.bib").read_text("utf-8")
+    keys = re.findall(r"^@\w+\{([^,]+),", entries, re.M)
     assert "popovic-2015-chrf" in keys
+    outside = entries
+    while "{" in outside:  # the innermost first
+        outside = re.sub(r"\{[^{}]*\}", "", outside)
+    assert outside.split() == re.findall(r"^@\w+", entries, re.M)
+    if bibtex := shutil.which("bibtex"):
+        cited = "\\citation{*}\n\\bibdata{refs}\n\\bibstyle{plain}\n"
+        (out / "paper.aux").write_text(cited, "utf-8")
+        assert subprocess.run([bibtex, "paper"], cwd=out, capture_output=True).returncode == 0
     for name in ("caption.tex", "systems.tex", "appendix.tex"):
         latex = (out / name).read_text("utf-8")
         body = "\n".join(line for line in latex.split("\n") if not line.startswith("%"))
@@ -384,6 +401,60 @@ def test_check_reports_features_and_the_origin_of_a_result(files, capsys):
     assert cli.main(["check", "scores.csv"]) == 0
     assert "|command:score|" in capsys.readouterr().out
     assert cli.main(["check", "ref.de"]) == 2
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{", "[]", '{"A.de": 3}', "\ud800"])
+def test_damaged_json_is_wrong_input(files, capsys, text):
+    for name in (".made.json", "deep.jsonl", "facts.json"):
+        Path(name).write_bytes(f"{text}\n".encode("utf-8", "surrogatepass"))
+    for result in ("A.de", "."):
+        assert cli.main(["check", result]) == 2
+    for metric in ("native:deep.jsonl", "critic:."):
+        assert score("-m", metric) == 2
+    with pytest.raises(DataError):
+        _finished(Path("deep.jsonl"), "signature", ["source"])
+    assert score("-m", "chrf", "-o", "a.csv") == cli.main(["check", "a.csv"]) == 0
+    assert "unexpected" not in capsys.readouterr().err
+
+
+def test_nothing_printed_forges_a_line_or_reaches_the_terminal(files, capsys, undrawn):
+    odd = "A\x1b[2J\nforged: line\u202e"
+    Path(f"{odd}.de").write_text(HYP, "utf-8")
+    assert score("-m", "chrf", "-o", f"{odd}.csv", systems=[f"{odd}.de"]) == 0
+    texts = ["-s", "src.en", "-r", "ref.de", "-t", f"{odd}.de", "A.de"]
+    assert cli.main(["plane", *texts, "--naturalness", "compression", "-o", odd]) == 0
+    assert cli.main(["check", odd]) == cli.main(["check", f"{odd}.csv"]) == 0
+    assert cli.main(["sheet", "--data", "teaching/de-en", "--out", odd]) == 0
+    assert cli.main(["run", odd]) == 2
+    with pytest.raises(SystemExit):
+        cli.main(["score", f"--{odd}"])
+    with progress(1, odd) as step:
+        step(1, odd)
+    said = "".join(capsys.readouterr())
+    assert "\\x1b[2J" in said
+    assert not re.search("\x1b|\u202e|^forged", said, re.M)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full of Linux")
+@pytest.mark.parametrize("out", ["full", "closed"])
+def test_a_file_was_written_whatever_stdout_is(files, monkeypatch, out):
+    odd = os.fsdecode(b"sheet\xff")
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr("sys.stdout", full if out == "full" else None)
+        assert cli.main(["sheet", "--data", "teaching/de-en", "--out", odd]) == 0
+        assert Path(odd, "sheet.html").exists()
+        assert score("-m", "chrf") == 0
+        monkeypatch.undo()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_during_the_first_imports_has_no_traceback(tmp_path):
+    stop = "import os, signal, sys\nos.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / "numpy.py").write_text(stop, "utf-8")
+    path = os.pathsep.join([str(tmp_path), str(Path(cli.__file__).parents[2])])
+    call = [sys.executable, "-m", "anhelpers", "plane", "--data", "teaching"]
+    done = subprocess.run(call, env=os.environ | {"PYTHONPATH": path}, capture_output=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

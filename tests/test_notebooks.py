@@ -241,7 +241,8 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(tmp_path):
     assert all(NOT_YET in line and "three dots" in line for line in outcome.checks[::2])
     assert [line for line in outcome.checks[1::2] if RIGHT not in line] == []
     assert is_self_contained(outcome.html.read_text(encoding="utf-8"))
-    assert sorted(p.name for p in out.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
+    names = [".made.json", f"{path.stem}.html", f"{path.stem}.ipynb"]
+    assert sorted(p.name for p in out.iterdir()) == names
 
 
 @pytest.mark.notebook
@@ -341,7 +342,7 @@ def test_an_interrupted_run_leaves_no_files(tmp_path):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
-    assert [*(tmp_path / "out").iterdir()] == []
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,10 @@
 """The origin of results: one line of versions, command and parameters, in .made.json beside the files."""
 
 import json
+import os
+import re
+from itertools import count
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -8,8 +12,10 @@ import pytest
 from anhelpers import __version__
 from anhelpers.cli.check import _made_of
 from anhelpers.cli.options import _write_result
+from anhelpers.data.io import scratch_folder
 from anhelpers.errors import AnhelpersError, DataError
 from anhelpers.provenance import from_template, in_page, made_by, making, write_made
+from anhelpers.report import _publish
 
 TABLE = pd.DataFrame({"system": ["A", "B"], "value": [0.1, None]})
 
@@ -20,13 +26,14 @@ def test_a_table_is_written_as_it_is_with_its_origin_beside_it(tmp_path, suffix)
         path = _write_result(tmp_path / f"a.{suffix}", TABLE)
     read = pd.read_csv if suffix == "csv" else pd.read_parquet
     pd.testing.assert_frame_equal(read(path), TABLE)
-    line = _made_of(path)
+    (line,) = _made_of(path)
     assert line.startswith(f"anhelpers:{__version__}|command:score|seed:3|data:teaching|python:")
 
 
 def test_other_files_of_the_folder_keep_their_entries(tmp_path):
     with making({"command": "one"}):
         _write_result(tmp_path / "a.csv", TABLE)
+    (tmp_path / "b.svg").touch()
     with making({"command": "two"}):
         write_made(tmp_path, ["b.svg"])
     known = json.loads((tmp_path / ".made.json").read_text("utf-8"))
@@ -41,8 +48,41 @@ def test_a_table_that_cannot_be_written_is_refused(tmp_path, name):
 
 def test_a_file_without_an_entry_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("x\n", "utf-8")
-    with pytest.raises(DataError):
-        _made_of(tmp_path / "a.csv")
+    for path in (tmp_path / "a.csv", tmp_path):
+        with pytest.raises(DataError):
+            _made_of(path)
+
+
+@pytest.mark.parametrize("fatal", range(1, 5))
+def test_the_results_of_two_runs_are_refused(tmp_path, monkeypatch, fatal):
+    """A run stopped between two renames leaves the old results whole, or a folder that `check` refuses."""
+    names, out, rename = ("systems.csv", "plane.svg", "refs.bib"), tmp_path / "out", os.replace
+
+    def publish(run):
+        with making({"command": run}), scratch_folder(out) as fresh:
+            for name in names:
+                (fresh / name).write_text(run)
+            _publish(fresh, out)
+
+    def stopped(one, other, calls=count(1)):  # noqa: B008
+        assert next(calls) < fatal, "killed"
+        rename(one, other)
+
+    publish("old")
+    assert [line.partition(": anhelpers:")[0] for line in _made_of(out)] == sorted(names)
+    monkeypatch.setattr(os, "replace", stopped)
+    with pytest.raises(AssertionError, match="killed"):
+        publish("new")
+    monkeypatch.undo()
+    if fatal == 1:
+        assert all("|command:old|" in line for line in _made_of(out))
+    else:
+        for path in (out, out / "systems.csv"):
+            with pytest.raises(DataError, match=r"systems\.csv.*another run"):
+                _made_of(path)
+    publish("new")
+    assert all("|command:new|" in line for line in _made_of(out))
+    assert {*out.iterdir()} == {out / name for name in (".made.json", *names)}
 
 
 @pytest.mark.parametrize(
@@ -60,10 +100,16 @@ def test_a_parameter_is_one_line_without_folders(value, shown):
         assert f"|a:{shown}|python:" in made_by()
 
 
-def test_a_folder_is_left_out(tmp_path):
+def test_a_folder_and_the_number_of_a_pipe_are_left_out(tmp_path):
     (tmp_path / "ref.de").touch()
     with making({"a": f"x={tmp_path}/ref.de"}):
         assert "|a:x=ref.de|" in made_by()
+    if Path("/dev/fd").exists():
+        ends = os.pipe()
+        with making({"a": f"x=/dev/fd/{ends[0]}"}):
+            assert re.search(r"\|a:x=(pipe|\d+)\|", made_by())
+        for end in ends:
+            os.close(end)
 
 
 def test_a_page_shows_its_origin_as_text_and_runs_nothing():

@@ -391,6 +391,7 @@ def _learned_metric(
     label = facts[1]
     if "ref" in reads:
         _check_number(n_refs)
+    score = models.failing_as(label)(score)
 
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None

@@ -22,6 +22,8 @@ from ..provenance import in_page, made_by
 
 VEGALITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of an SVG
+# in JSON, after no or an even number of backslashes
+_NOT_XML = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:[bf]|u(?:00[01].|fff[ef]))")
 _PRINT, _SUFFIXES = (".svg", ".png", ".pdf"), (".svg", ".png", ".pdf", ".html", ".json")
 _DPI = 300
 
@@ -58,7 +60,9 @@ def drawn(chart: Any) -> dict[str, Any]:
 def _to_svg(chart: Any) -> str:
     """Chart as SVG."""
     draw = need("vl_convert", "drawing charts")
-    return draw.vegalite_to_svg(_spec_of(chart), vl_version=VEGALITE)
+    # characters that XML forbids would end the process
+    spec = json.loads(_NOT_XML.sub(r"\1\\ufffd", json.dumps(_spec_of(chart))))
+    return draw.vegalite_to_svg(spec, vl_version=VEGALITE)
 
 
 def picture(chart: Any, svg: str | None = None) -> str:

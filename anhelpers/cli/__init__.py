@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from io import StringIO
 from typing import Any
 
 from .. import __version__
@@ -38,17 +39,22 @@ _STATUS = """exit status:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
     words = sys.argv[1:] if argv is None else list(argv)
+    if argv is None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of an import
+    sys.stdout = sys.stdout or StringIO()  # closed
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
     from ..progress import note, say
     from ..provenance import making
 
-    if argv is None:  # the console script, not a test
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
     if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
         # a table is UTF-8 in any locale
         sys.stdout.reconfigure(encoding="utf-8")
     try:
         named = {k: v for k, v in vars(args).items() if k not in _PLACES}
+        if argv is None:  # the console script, not a test
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         with making({"command": args.command} | named), _cluster(), warnings.catch_warnings():
             warnings.showwarning = _warn  # type: ignore[assignment]
             _check(args)
@@ -106,9 +112,9 @@ def _report(command: str, error: Exception) -> int:
     from ..errors import AnhelpersError, one_line
     from ..progress import say
 
+    say(file=sys.stdout)
     # the reader of stdout has exited
     if isinstance(error, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     said, status = str(error), 2
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
@@ -125,11 +131,21 @@ def _module(command: str) -> Any:
     return import_module(f".{command}", __name__)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def error(self, message: str) -> Any:
+        """Print the message and exit with status 2."""
+        from ..errors import one_line
+
+        super().error(one_line(message))
+
+
 def _parser(only: str | None = None) -> argparse.ArgumentParser:
     """Parser of all commands, with the options of one (`only`), of none ("") or of all (None)."""
     form: Any = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     told = "The accuracy-naturalness tradeoff of translations."
-    parser = argparse.ArgumentParser("anhelpers", description=told, epilog=_STATUS, **form)
+    parser = _Parser("anhelpers", description=told, epilog=_STATUS, **form)
     parser.add_argument("--version", action="version", version=f"anhelpers {__version__}")
     parser.add_argument("--debug", action="store_true", help="print the traceback of an error")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

@@ -1,13 +1,14 @@
 """`anhelpers check`: report what is installed, or the origin of a result."""
 
 import argparse
-import json
 import shutil
 import sys
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..errors import DataError, MissingExtra, one_line
+from ..progress import note
 
 EXAMPLE = "anhelpers check"
 # Feature → distributions, and the extra that installs them.
@@ -25,24 +26,39 @@ _FEATURES = {
 
 def options(parser: argparse.ArgumentParser) -> None:
     """A result, if any."""
-    told = "print the versions, command, parameters and seed of this file"
+    told = "print the versions, command, parameters and seed of this file or folder of results"
     parser.add_argument("file", nargs="?", metavar="RESULT", help=told)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the report, or the origin of a result."""
-    print(one_line(_made_of(Path(args.file))) if args.file else _report())
+    """Print the report, or the origin of results."""
+    print(*map(one_line, _made_of(Path(args.file)) if args.file else _report()), sep="\n")
 
 
-def _made_of(path: Path) -> str:
-    """The origin of a result, from .made.json beside it; a DataError if there is none."""
+def _made_of(path: Path) -> list[str]:
+    """The origin of a result, or a line for each in a folder, from .made.json.
+
+    A DataError for a file without an entry there, or that is not the file of its entry.
+    """
+    from ..data.io import parse_json
     from ..provenance import MADE
 
-    beside = path.with_name(MADE)
-    known = json.loads(beside.read_text("utf-8")) if beside.is_file() else {}
-    if path.name not in known:
-        raise DataError(f"no entry for it in {beside}. Keep that file with its results.", path)
-    return known[path.name]
+    folder = path if path.is_dir() else path.parent
+    beside = folder / MADE
+    known = parse_json(beside.read_bytes(), beside) if beside.is_file() else {}
+    here = {one_line(one.name): one for one in folder.glob("[!.]*") if one.is_file()}
+    lines, wrong = [], []
+    for name in known if path.is_dir() else [one_line(path.name)]:
+        origin, _, digest = str(known.get(name)).rpartition("|sha256:")
+        same = name in here and sha256(here[name].read_bytes()).hexdigest() == digest
+        lines.append(f"{name}: {origin}" if path.is_dir() else origin)
+        wrong += [] if same else [name]
+    if wrong or not lines:
+        told = f"{', '.join(wrong):.60} changed, is of another run than {MADE}, or has no entry"
+        raise DataError(f"{told}. Run the command again.", path)
+    if path.is_dir() and (others := sorted({*here} - {*known})):
+        note(f"no entry in {MADE}: {', '.join(others)}.")
+    return lines
 
 
 def _installed(name: str) -> str | None:
@@ -52,7 +68,7 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def _report() -> str:
+def _report() -> list[str]:
     """A line per feature and data set, with the command that installs what is missing."""
     from .. import __version__
     from ..data.sets import available
@@ -71,4 +87,4 @@ def _report() -> str:
     absent = [str(row["name"]) for row in available() if not row["place"]]
     mend |= {f"anhelpers data --fetch {' '.join(absent)}"} if absent else set()
     lines.append(f"ok  {'data sets':<34} {len(available()) - len(absent)} here")
-    return "\n".join([*lines, *(f"to install: {line}" for line in sorted(mend))])
+    return [*lines, *(f"to install: {line}" for line in sorted(mend))]

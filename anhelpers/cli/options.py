@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from .._lazy import pd
-from ..errors import DataError, counted
+from ..errors import DataError, counted, one_line
 from ..progress import note, say
 from ..scoring import lookup
 
@@ -227,9 +227,9 @@ def _write_table(table: pd.DataFrame, output: str | None) -> None:
 
         long = [c for c in table if c.endswith(("signature", "unit"))]
         shown = in_one_cell(table.drop(columns=long), 4)
-        print(shown.to_string(index=False, line_width=get_terminal_size().columns))
-        for text in dict.fromkeys(str(value) for c in long for value in table[c]):
-            print(text)
+        text = shown.to_string(index=False, line_width=get_terminal_size().columns)
+        signed = dict.fromkeys(str(value) for c in long for value in table[c])
+        print(*map(one_line, [*text.split("\n"), *signed]), sep="\n")
     else:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ from .. import checks
 from .._lazy import pd
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE
+from ..progress import say
 from ..scoring import lookup
 from . import options as shared
 
@@ -114,8 +116,9 @@ def run(args: argparse.Namespace) -> None:
     )
     for one in results:
         table = one.tables["systems"].sort_values("accuracy", ascending=False)
-        print(readable(table).to_string(index=False))
-        print(f"{one.label}: {one.verdict}" if len(results) > 1 else one.verdict)
+        by = f"{one.label}: " * (len(results) > 1)
+        rows = readable(table).to_string(index=False).split("\n")
+        say(*rows, by + one.verdict, file=sys.stdout)
 
 
 def _read(request: _Request) -> _Compared:

@@ -1,8 +1,10 @@
 """`anhelpers run`: execute notebooks."""
 
 import argparse
+import sys
 from typing import Any
 
+from ..progress import say
 from . import options as shared
 
 EXAMPLE = "anhelpers run an_5_1_oracle_curve -p data candidates.jsonl --out build"
@@ -30,5 +32,6 @@ def run(args: argparse.Namespace) -> int:
         parameters["data"] = args.data
     outcomes = notebooks.run(args.notebooks, parameters, args.out, args.jobs)
     for outcome in outcomes:
-        print(f"{outcome.name}: {outcome.error}" if outcome.error else outcome.html)
+        said = f"{outcome.name}: {outcome.error}" if outcome.error else str(outcome.html)
+        say(*said.split("\n"), file=sys.stdout)
     return int(any(outcome.error for outcome in outcomes))

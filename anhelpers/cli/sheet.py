@@ -1,7 +1,10 @@
 """`anhelpers sheet`: the rating sheet of a class as one offline page."""
 
 import argparse
+import sys
 from pathlib import Path
+
+from ..progress import say
 
 EXAMPLE = "anhelpers sheet --data teaching/de-en --out build/class"
 
@@ -30,4 +33,4 @@ def run(args: argparse.Namespace) -> None:
     sizes = {"n_segments": args.segments, "n_candidates": args.candidates}
     rng, title = np.random.default_rng(args.seed), "Rate each translation twice"
     sheet = rating_sheet(test, cands, **sizes, rng=rng, title=title)
-    print(sheet.save(Path(args.out, "sheet.html")))
+    say(str(sheet.save(Path(args.out, "sheet.html"))), file=sys.stdout)

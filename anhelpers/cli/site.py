@@ -3,9 +3,12 @@
 import argparse
 import os
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from ..progress import say
 
 EXAMPLE = "anhelpers site --built build --out build/site"
 
@@ -22,10 +25,8 @@ def run(args: argparse.Namespace) -> None:
 
     The folder is replaced only when the new one is complete.
     """
-    import tempfile
-
     from ..data import read_lines
-    from ..data.io import make_folder, write_atomic
+    from ..data.io import scratch_folder, write_atomic
     from ..errors import DataError
     from ..notebooks import about, notebook_paths
     from ..notebooks.export import linked
@@ -36,8 +37,7 @@ def run(args: argparse.Namespace) -> None:
     pages = {"index.html", *(f"{one.name}.html" for one in books)}
     if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:
         raise DataError(f"holds '{strange[0]}', expected an empty folder or an old site.", out)
-    make_folder(out.parent)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".site.") as folder:
+    with scratch_folder(out.parent) as folder:
         fresh = Path(folder, "site")
         fresh.mkdir()
         for i, one in enumerate(books):
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
         if out.is_dir():
             os.rename(out, Path(folder, "old"))  # deleted with its folder
         os.rename(fresh, out)
-    print(out / "index.html")
+    say(str(out / "index.html"), file=sys.stdout)
 
 
 def _in_order(books: Sequence[Any]) -> list[Any]:

@@ -191,8 +191,9 @@ def _rows_of(frame: Any, path: str | PathLike) -> list[dict[str, Any]]:
     columns = [name for name in _COLUMNS if name in names]
     if "segment" not in columns or "text" not in columns or len(set(names)) < len(names):
         raise DataError(f"expected segment and text, once; found {', '.join(names):.80}.", path)
-    rows = frame.loc[:, columns].astype(object).to_dict("records")
-    return [{k: v for k, v in row.items() if v is not None and v == v} for row in rows]
+    table = frame.loc[:, columns].astype(object)
+    rows = zip(table.to_dict("records"), table.notna().to_dict("records"), strict=True)
+    return [{k: v for k, v in row.items() if known[k]} for row, known in rows]
 
 
 def _read_records(path: str | PathLike) -> list[dict[str, Any]]:

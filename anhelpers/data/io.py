@@ -8,7 +8,9 @@ import io
 import json
 import lzma
 import os
+import platform
 import secrets
+import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +21,6 @@ from typing import Any
 
 from .._lazy import pd
 from ..errors import DataError, counted, nearest
-from ..progress import say
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _PACKINGS = (".gz", ".xz", ".zst")
@@ -236,10 +237,10 @@ def _read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
     ------
     DataError : with file and line, for a line that is no JSON object, or names a key twice.
     """
-    return [_parse_json(line, path, i) for i, line in enumerate(read_lines(path), 1)]
+    return [parse_json(line, path, i) for i, line in enumerate(read_lines(path), 1)]
 
 
-def _parse_json(text: str, path: str | PathLike, line: int) -> dict[str, Any]:
+def parse_json(text: str | bytes, path: str | PathLike, line: int | None = None) -> dict[str, Any]:
     """Return a JSON object; a DataError for anything else, a key that is repeated, or half a surrogate pair.
 
     Parameters
@@ -247,6 +248,7 @@ def _parse_json(text: str, path: str | PathLike, line: int) -> dict[str, Any]:
     path, line : path, int
         Where the text is from, for the error.
     """
+    text = _decode(text, path) if isinstance(text, bytes) else text
     try:
         value = json.loads(text, object_pairs_hook=_distinct)
         if "\\ud" in text.lower():
@@ -292,7 +294,8 @@ def write_atomic(path: str | PathLike, data: str | bytes) -> Path:
     """
     path = Path(path)
     direct = path.exists() and not path.is_file() and not path.is_dir()  # such as /dev/stdout
-    part = path if direct else path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
+    name = f".{path.name[:40]}.{secrets.token_hex(4)}{_unfinished()}"
+    part = path if direct else path.with_name(name)
     with _writing(path):
         try:
             part.write_bytes(data.encode() if isinstance(data, str) else data)
@@ -316,36 +319,44 @@ def _writing(path: str | PathLike) -> Iterator[None]:
 
 
 @contextmanager
-def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[Path]:
-    """Yield a temporary folder; at the end its files replace those of these names in `folder`.
-
-    Each is reported on stderr. A file that was not written is deleted, so that results of two runs never mix.
-
-    Parameters
-    ----------
-    names : sequence of str
-        All files that a run may write.
-    """
+def scratch_folder(folder: str | PathLike) -> Iterator[Path]:
+    """Context manager: a temporary folder in a folder; a new folder is deleted if nothing is in it."""
+    new = not Path(folder).exists()
     folder = make_folder(folder)
     try:
-        with _writing(folder), TemporaryDirectory(dir=folder, prefix=".results.") as scratch:
-            yield Path(scratch)
-            for name in names:
-                if Path(scratch, name).exists():
-                    os.replace(Path(scratch, name), folder / name)
-                    say(f"wrote {folder / name}")
-                else:
-                    (folder / name).unlink(missing_ok=True)
+        with _writing(folder):
+            scratch = TemporaryDirectory(
+                dir=folder, prefix=".", suffix=_unfinished(), ignore_cleanup_errors=True
+            )
+        with scratch:
+            yield Path(scratch.name)
     finally:
         with suppress(OSError):
-            folder.rmdir()  # if it is empty
+            if new:
+                folder.rmdir()  # if it is empty
 
 
 def make_folder(folder: str | PathLike) -> Path:
-    """Create a folder and its parents, unless it exists; a DataError if that fails."""
+    """Create a folder and its parents, unless it exists; a DataError if that fails.
+
+    What killed runs of this machine left unfinished in it is deleted.
+    """
+    folder = Path(folder)
     with _writing(folder):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    return Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+    machine = _unfinished().partition("-")[0]
+    for path in folder.glob(f".*{machine}-*.tmp") if os.name != "nt" else ():
+        with suppress(OSError, ValueError, OverflowError):
+            try:
+                os.kill(int(path.stem.rpartition("-")[2]), 0)  # only asks whether it runs
+            except ProcessLookupError:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return folder
+
+
+def _unfinished() -> str:
+    """The end of the name of what this process is writing, ".MACHINE-PID.tmp"."""
+    return f".{zlib.crc32(platform.node().encode()):08x}-{os.getpid()}.tmp"
 
 
 def _plain(text: str) -> str:

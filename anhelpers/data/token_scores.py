@@ -17,7 +17,7 @@ from .. import checks
 from ..checks import ROUNDING
 from ..errors import DataError, counted
 from ..progress import note
-from .io import _parse_json, read_lines
+from .io import parse_json, read_lines
 
 # Unit -> nats in one of it.
 NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
@@ -224,7 +224,7 @@ def _jsonl(lines: Sequence[str], path: str | PathLike, unit: str | None) -> _Tok
     """Scores of a JSONL file."""
     sums, tokens, declared, records = [], [], [], []
     for line, text in enumerate(lines, 1):
-        row = _parse_json(text, path, line)
+        row = parse_json(text, path, line)
         names = [name for name in row if _NAME.fullmatch(name)]
         if len(names) != 1:
             raise DataError(f"got {len(names)} keys of scores, expected one: logprobs.", path, line)

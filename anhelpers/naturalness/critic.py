@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..bootstrap import bootstrap_means
 from ..data.fetch import bundled
+from ..data.io import parse_json, read_bytes
 from ..data.languages import short_code
 from ..errors import DataError, UnknownName
 from ..estimate import Estimate
@@ -261,8 +262,8 @@ def load_critic(name: str | Path) -> Critic:
     DataError : no such critic, or damaged files.
     """
     folder = _find_critic(name)
+    facts = parse_json(read_bytes(folder / FACTS), folder / FACTS)
     try:
-        facts = json.loads((folder / FACTS).read_bytes())
         shape = _Shape(**{**facts["shape"], "lengths": tuple(facts["shape"]["lengths"])})
         language, intercept = str(facts["language"]), float(facts["intercept"])
         plain = lzma.decompress((folder / TABLE).read_bytes())

@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import checks, models
 from ..data.fetch import bundled
+from ..data.io import parse_json, read_bytes
 from ..data.languages import short_code
 from ..errors import DataError, UnknownName, need
 from ..metrics import Asked, Metric, signature_of
@@ -88,8 +89,8 @@ def load_heads(name: str | Path) -> _Heads:
             known = ", ".join(sorted(one.stem for one in bundled("native").glob("*.json")))
             hint = "Use lpp, or native:LANGUAGE to apply other heads."
             raise DataError(f"native: got '{name}', expected a file or {known}. {hint}") from None
+    facts = parse_json(read_bytes(path), path)
     try:
-        facts = json.loads(path.read_bytes())
         weights = np.array([facts["weights"][head] for head in _HEADS], np.float64)
         intercepts = np.array([facts["intercepts"][head] for head in _HEADS], np.float64)
         weight, scale, shift = (float(facts[key]) for key in ("fluent_weight", "scale", "shift"))

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import re
 import signal
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -15,10 +14,10 @@ from typing import Any
 
 from .. import checks
 from ..classroom.exercises import NOT_YET, RIGHT
-from ..data.io import make_folder, write_atomic
+from ..data.io import make_folder, scratch_folder, write_atomic
 from ..errors import DataError, need, one_line
 from ..progress import say
-from ..provenance import environment, made_by, making
+from ..provenance import environment, made_by, making, write_made
 from .catalog import _parameters_of, notebook_paths, parse_value
 from .export import _export_html
 
@@ -70,7 +69,7 @@ def run(
     outcomes: dict[str, _Outcome] = {}
     share = str(max(1, (os.cpu_count() or 1) // min(jobs, len(plan))))
     with (
-        tempfile.TemporaryDirectory(dir=out, prefix=".run.", ignore_cleanup_errors=True) as scratch,
+        scratch_folder(out) as scratch,
         # widgets write their page, kernels their address into the scratch folder
         environment(
             ANX_MODE="static",
@@ -83,7 +82,7 @@ def run(
     ):
         # the last first: the longest ones are last in the collection
         running = {
-            pool.submit(_execute, path, given, Path(scratch)): path
+            pool.submit(_execute, path, given, scratch): path
             for path, given in reversed(plan.items())
         }
         say(f"running {len(plan)} notebook(s) into {out}")
@@ -157,6 +156,7 @@ def _kept(outcome: _Outcome, out: Path) -> _Outcome:
     if outcome.error or outcome.notebook is None or outcome.html is None:
         return outcome
     book, html = (path.replace(out / path.name) for path in (outcome.notebook, outcome.html))
+    write_made(out, [book.name, html.name])
     return replace(outcome, notebook=book, html=html)
 
 

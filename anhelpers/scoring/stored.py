@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import lzma
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from ..accuracy import bleu
 from ..accuracy.surface import surface_metric
 from ..data.external import Family
 from ..data.fetch import bundled
+from ..data.io import parse_json
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE, Given, Metric, signature_of
@@ -94,7 +94,7 @@ def _read(name: str) -> tuple[dict[str, Any], pd.DataFrame]:
         path = bundled(f"{FOLDER}/{name.replace('/', '.', 1)}{SUFFIX}")
     try:
         first, body = lzma.decompress(path.read_bytes()).split(b"\n", 1)
-        head, rows = json.loads(first), pd.read_csv(BytesIO(body))
+        head, rows = parse_json(first, path, 1), pd.read_csv(BytesIO(body))
         n, k = len(head["docs"]), len(head["digests"])
         wanted = [column for one in head["metrics"] for column in COLUMNS[one]]
         if len(rows) != n * k or not {"output", "words", *wanted} <= {*rows}:

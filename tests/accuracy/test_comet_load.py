@@ -12,7 +12,7 @@ import huggingface_hub
 import torch
 import yaml
 
-from anhelpers.accuracy.comet import _comet_scores, _load_comet
+from anhelpers.accuracy.comet import _comet_metric, _comet_scores, _load_comet
 from anhelpers.errors import AnhelpersError, DataError, MissingExtra, UnknownName
 
 ROW = ("Yes.", "Das Haus", "Ja.")
@@ -118,6 +118,10 @@ def broken(copied, case):
             state = torch.load(checkpoints / "model.ckpt")
             state["hyper_parameters"]["pretrained_model"] = "nobody/nothing"
             torch.save(state, checkpoints / "model.ckpt")
+        case "dropout":
+            state = torch.load(checkpoints / "model.ckpt")
+            state["hyper_parameters"]["dropout"] = 1.5
+            torch.save(state, checkpoints / "model.ckpt")
         case "pointer":
             (checkpoints / "model.ckpt").write_text(
                 "version https://git-lfs.github.com/spec/v1", encoding="utf-8"
@@ -151,6 +155,7 @@ def broken(copied, case):
         ("no hparams", "hparams.yaml"),
         ("yaml", "hparams.yaml"),
         ("encoder", "^nobody/nothing: "),
+        ("dropout", "model.ckpt: dropout probability"),
         ("pointer", "model.ckpt"),
         ("other class", "model.ckpt"),
         ("half", "model.ckpt: 6 weights are missing, such as estimator.ff.0.bias"),
@@ -163,6 +168,13 @@ def broken(copied, case):
 def test_a_broken_checkpoint_is_refused_by_its_name(copied, case, named):
     with pytest.raises(AnhelpersError, match=named):
         _load_comet(broken(copied, case), device="cpu")
+
+
+def test_a_failure_of_the_network_has_the_metric_s_name(copied, monkeypatch):
+    monkeypatch.setattr("anhelpers.accuracy.comet._comet_scores", lambda *_: [][0])
+    metric = _comet_metric(copied(), device="cpu")
+    with pytest.raises(AnhelpersError, match=r"^COMET copy: list index"):
+        metric.score_segments(["Ja."], refs=[["Ja."]], srcs=["Yes."])
 
 
 def test_what_a_model_cannot_do_is_refused(tiny_comet):

@@ -37,6 +37,8 @@ def test_a_picture_with_alt_text(chart, bundle):
     assert 'alt="one &quot;point&quot; &amp; &lt;/script&gt;"' in made["text/html"]
     data = re.search(r"base64,([^\"]+)", made["text/html"]).group(1)
     assert base64.b64decode(data).decode() == offline._to_svg(chart)
+    titled = chart.encode(x=alt.X("a:Q", title="a\x1bb\uffff"))
+    assert "a\ufffdb\ufffd" in offline._to_svg(titled)
 
 
 def test_a_chart_with_a_slider_is_interactive(chart, bundle):

@@ -194,7 +194,10 @@ def test_a_table_and_its_parquet_are_the_same(tmp_path):
     frame.to_parquet(tmp_path / "c.parquet")
     assert read_candidates(tmp_path / "c.parquet", SRCS) == cands
     (tmp_path / "d.parquet").write_text("hello")
-    for name in ("d.parquet", "e.parquet"):
+    for column in ("text", "logprob"):
+        nested = frame.assign(**{column: [["a", "b"]] * len(frame)})
+        nested.to_parquet(tmp_path / f"{column}.parquet")
+    for name in ("d.parquet", "e.parquet", "text.parquet", "logprob.parquet"):
         with pytest.raises(DataError) as error:
             read_candidates(tmp_path / name)
         assert error.value.path == tmp_path / name

@@ -2,6 +2,9 @@ import gzip
 import json
 import lzma
 import math
+import os
+import subprocess
+import sys
 import zlib
 from unittest.mock import Mock
 
@@ -152,12 +155,17 @@ def test_files_are_written_in_one_step(tmp_path):
     for bad in ("\ud800", "x"):
         with pytest.raises(DataError):
             io.write_atomic(path if bad != "x" else tmp_path / "no" / "a", bad)
-    with pytest.raises(RuntimeError), io.results_together(tmp_path / "new", ["a"]) as part:  # noqa: PT012
+    with pytest.raises(RuntimeError), io.scratch_folder(tmp_path / "new") as part:  # noqa: PT012
         io.write_atomic(part / "a", "half")
         raise RuntimeError
     assert path.read_bytes() == b'"\\u00e9"'
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
-    io.write_atomic(tmp_path / "old.csv", "")
-    with io.results_together(tmp_path, ["a.txt", "old.csv"]) as part:
-        io.write_atomic(part / "a.txt", "new")
-    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("a.txt", "new")]
+    (mine := tmp_path / f".x{io._unfinished()}").touch()
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left = f".y{io._unfinished()}".replace(f"-{os.getpid()}.", f"-{dead.pid}.")
+    (tmp_path / left).mkdir()
+    (tmp_path / left / "plane.pdf").touch()
+    (tmp_path / f".z{left}").touch()
+    io.make_folder(tmp_path)
+    assert {*tmp_path.iterdir()} == {path, mine} | ({tmp_path / left} if os.name == "nt" else set())

@@ -124,6 +124,13 @@ def test_a_decoder_saved_alone_starts_as_in_the_pair(tiny_marian):
     assert "|bos:<pad>|eos:yes|max:64|long:windows|never:<pad>|" in lm.signature(eos=True)
 
 
+def test_an_address_is_no_model_and_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(AnhelpersError, match=r"^http://127.0.0.1:9/x: Repo id"):
+        load_lm("http://127.0.0.1:9/x")
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_name_is_a_folder_a_packaged_model_or_a_hub_id(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path.parent))
     assert models.find(f"~/{tmp_path.name}").folder == tmp_path
