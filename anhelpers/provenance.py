@@ -9,7 +9,7 @@ import platform
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -87,15 +87,29 @@ def made_by(*, installed: bool = False) -> str:
 def write_made(folder: Path, names: Collection[str]) -> Path:
     """Record origin and SHA-256 of files of a folder in its .made.json; other files' entries stay."""
     path, known = folder / MADE, {}
-    with suppress(DataError):  # none yet, or a damaged one
-        known = parse_json(path.read_bytes() if path.is_file() else b"{}", path)
-    here = {one_line(one.name): one for one in folder.iterdir() if one.is_file()}
-    known = {name: line for name, line in known.items() if name in here}
-    for name, file in here.items():
-        if file.name in names:
-            known[name] = f"{made_by()}|sha256:{sha256(file.read_bytes()).hexdigest()}"
-    text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
-    return write_atomic(path, text + "\n")
+    with _alone(folder):
+        with suppress(DataError):  # none yet, or a damaged one
+            known = parse_json(path.read_bytes() if path.is_file() else b"{}", path)
+        here = {one_line(one.name): one for one in folder.iterdir() if one.is_file()}
+        known = {name: line for name, line in known.items() if name in here}
+        for name, file in here.items():
+            if file.name in names:
+                known[name] = f"{made_by()}|sha256:{sha256(file.read_bytes()).hexdigest()}"
+        text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
+        return write_atomic(path, text + "\n")
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Context manager: other processes wait, where the system can lock a folder."""
+    with ExitStack() as stack:
+        with suppress(ImportError, OSError):  # Windows, some network drives
+            import fcntl
+
+            lock = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def in_page(page: str, line: str | None = None) -> str:

@@ -359,7 +359,7 @@ def test_wrong_parameters_are_refused_before_anything_runs(given, error, tmp_pat
     path = small_notebook(tmp_path, "one", source, "print(seed)")
     with pytest.raises(error):
         run([str(path)], given, tmp_path / "out")
-    assert not (tmp_path / "out" / "one.ipynb").exists()
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["an_5_1_oracle_curves", "an_5_1_oracle_curve.html"])

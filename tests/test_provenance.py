@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
@@ -38,6 +39,16 @@ def test_other_files_of_the_folder_keep_their_entries(tmp_path):
         write_made(tmp_path, ["b.svg"])
     known = json.loads((tmp_path / ".made.json").read_text("utf-8"))
     assert ["command:one" in known["a.csv"], "command:two" in known["b.svg"]] == [True, True]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="fcntl of POSIX")
+def test_runs_at_once_keep_all_entries_of_a_folder(tmp_path):
+    names = [f"{i}.csv" for i in range(40)]
+    for name in names:
+        (tmp_path / name).touch()
+    with ThreadPoolExecutor(8) as pool:
+        assert [*pool.map(lambda name: write_made(tmp_path, [name]), names)]
+    assert {*json.loads((tmp_path / ".made.json").read_text("utf-8"))} == {*names}
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "no/folder/a.csv"])

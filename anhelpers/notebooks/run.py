@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import checks
 from ..classroom.exercises import NOT_YET, RIGHT
-from ..data.io import make_folder, scratch_folder, write_atomic
+from ..data.io import scratch_folder, write_atomic
 from ..errors import DataError, need, one_line
 from ..progress import say
 from ..provenance import environment, made_by, making, write_made
@@ -62,7 +62,7 @@ def run(
         the parameter's default, or `out` is the folder of a notebook.
     """
     checks.whole("jobs", jobs)
-    paths, out = notebook_paths(names), make_folder(out)
+    paths, out = notebook_paths(names), Path(out)
     if inside := [path for path in paths if path.parent.resolve() == out.resolve()]:
         raise DataError("results would replace this notebook. Use another folder.", inside[0])
     plan = _plan(paths, parameters or {})
