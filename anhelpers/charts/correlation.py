@@ -71,14 +71,14 @@ def plot_local_correlation(
 
     Parameters
     ----------
-    table : window ("nearest" or "sliding"), n_systems, distance (mean, in SDs), pearson,
+    table : window ("nearest" or "sliding"; "near", "far" are not drawn), n_systems, distance (mean, in SDs), pearson,
         pearson_low, pearson_high, selection_pearson, selection_low, selection_high; for tooltips
         distance_from, distance_to, systems, spearman, selection_p
     size : of a panel in pixels
     """
     needed = ["n_systems", "distance", *_R, *_ALONE]
     for kind in _checked(table, [], needed, name="window")["window"].unique():
-        checks.one_of(kind, _WINDOWS, "kind of window")
+        checks.one_of(kind, (*_WINDOWS, "near", "far"), "kind of window")
     rows = _checked(table, ["pearson", "distance"], needed, name="window")
     kinds = [kind for kind in _WINDOWS if kind in set(rows["window"])]
     panels, words = [], []

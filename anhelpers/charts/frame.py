@@ -56,7 +56,7 @@ AXIS: dict[str, Any] = {
     "gridOpacity": 0.6,
 }
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_gap", "naturalness_gap")
+_DETAILS = ("n", "n_docs", "pareto", "pareto_share", "accuracy_gap", "naturalness_gap")
 
 
 class _Layer(alt.Chart):

@@ -36,7 +36,7 @@ _NAMES = {
     "naturalness": "naturalness",
     "accuracy_gap": "accuracy gap",
     "naturalness_gap": "naturalness gap",
-    "pareto_probability": "Pareto prob.",
+    "pareto_share": "Pareto share",
     "lpp_gap": "LPP(Q) − LPP(R)",
     "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
     "accuracy_rank_low": "accuracy ranks",
@@ -70,7 +70,8 @@ def systems_table(
     clipped to `Axis.bounds`, which are in `attrs["bounds"]`); correlation : of both axes in the draws; n (segments),
     n_docs, n_effective (`bootstrap.effective`) of this system; resampled : "documents" or "segments"; outside : "", or
     why it is not compared; pareto : no compared system is at least as good on both axes and better on one (False for
-    controls and near-copies); pareto_probability : share of draws in which it is (nan for these); with a curve
+    controls and near-copies); pareto_share : share of resamples in which it is (nan for these), no probability: along a
+    tradeoff line of 12 or 24 systems, PLACEHOLDER; with a curve
     accuracy_gap, naturalness_gap, each with _low and _high, and above_curve; _title, _level and _signature of each
     axis. A stored axis has no draws, so what needs them is nan.
     """
@@ -90,7 +91,7 @@ def systems_table(
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
     drawn = _on_frontier(plane) & ~np.isnan(draws).any((0, 1))
     columns["pareto"] = _best(plane, scores)
-    columns["pareto_probability"] = np.where(drawn, _best(plane, draws).mean(0), np.nan)
+    columns["pareto_share"] = np.where(drawn, _best(plane, draws).mean(0), np.nan)
     if curve is not None:
         columns |= _gaps(plane, curve, scores, draws, resampled=resampled, counting=counting)
     for name, axis in zip(AXES, plane.axes, strict=True):

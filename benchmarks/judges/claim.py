@@ -1,5 +1,6 @@
-"""Write docs/claim.tsv and the table of docs/claim.md: `python -m benchmarks.judges.claim [SET …]` (default: all sets).
+"""Write docs/claim.tsv and the tables of docs/claim.md: `python -m benchmarks.judges.claim [SET …]`.
 
+Without a SET, all sets, and how many halves chance alone decides (15 minutes once the scores are cached).
 Sets of WMT need ANHELPERS_DATA, and up to three hours of CPU each for scores that are not cached; a GPU takes a minute.
 """
 
@@ -10,24 +11,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 import anhelpers as an
 from anhelpers import plane as planes
+from anhelpers.frontier import OracleCurve
 from anhelpers.metrics import Metric
 from anhelpers.plane import OracleStudy, Plane
-from anhelpers.plane.local import RELIABLE, _claim_halves
+from anhelpers.plane.local import RELIABLE, _claim_halves, _halves, _ordered, _permuted, _two_sided
 from anhelpers.plane.scores import _stored_axis
+from anhelpers.stats import pearson
 
 from .known import keep_known
 from .page import markdown_table, written
 
+Placed: TypeAlias = "tuple[str, str, Plane, OracleCurve | None]"
 DOCS = Path(__file__).parents[2] / "docs"
 TABLE, PAGE = DOCS / "claim.tsv", DOCS / "claim.md"
 SEED, N_DRAWS = 13, 1000
+WORLDS = 400
 COLUMNS = ["data", "accuracy", "judge", "half", "n_systems", "of", "segments", "docs"]
+WORDS = ["verdict", "why", "by_seed", "broken", "verdict_rest"]
 NUMBERS = [
     "r",
     "low",
@@ -38,6 +45,7 @@ NUMBERS = [
     "alone_high",
     "p",
     "reliability",
+    "r_rest",
 ]
 NAMES = {
     "n": "segments",
@@ -45,12 +53,13 @@ NAMES = {
     "pearson": "r",
     "pearson_low": "low",
     "pearson_high": "high",
+    "least": "without_low",
+    "greatest": "without_high",
     "selection_low": "alone_low",
     "selection_high": "alone_high",
     "selection_p": "p",
 }
-"""Columns of `claim_halves` -> those of docs/claim.tsv."""
-SHOWN = {"holds": "hold", "false": "false"}
+"""Columns of `_claim_halves` -> those of docs/claim.tsv."""
 TRAINED = ("native", "lpp", "critic")
 
 
@@ -147,36 +156,74 @@ def candidates_of(test: an.TestSet, data: str) -> an.CandidateSet:
     return an.load_candidates(data) if own else an.data.from_systems(test)
 
 
-def rows_of(chosen: ClaimSet) -> pd.DataFrame:
-    """The rows of docs/claim.tsv of a set: one per accuracy metric, naturalness metric and half."""
+def planes_of(chosen: ClaimSet) -> list[Placed]:
+    """(accuracy, judge, plane of the different systems that are compared, oracle curve or None)."""
     found = []
     for accuracy, judge, each in compared(chosen):
         plane, curve = (each.plane, each.curve) if isinstance(each, OracleStudy) else (each, None)
         plane = plane.only([name for name in plane.systems if name not in plane.outside])
-        table = planes.local_correlation(
-            plane, np.random.default_rng(SEED), curve=curve, n_draws=N_DRAWS
-        )
-        of = table[table.window == "nearest"].iloc[-1].n_systems
-        halves = _claim_halves(table).rename_axis("half").reset_index()
-        ranges = [without_one(plane, names.split(", ")) for names in halves.systems]
-        halves[["without_low", "without_high"]] = ranges
-        found.append(halves.assign(data=chosen.data, accuracy=accuracy, judge=judge, of=of))
+        found.append((accuracy, judge, plane.only(plane.distinct()), curve))
+    return found
+
+
+def rows_of(data: str, placed: list[Placed]) -> pd.DataFrame:
+    """The rows of docs/claim.tsv of a set: one per accuracy metric, naturalness metric and half."""
+    found = []
+    for accuracy, judge, plane, curve in placed:
+        rng = np.random.default_rng(SEED)
+        table = planes.local_correlation(plane, rng, curve=curve, n_draws=N_DRAWS)
+        halves, (broken, *_) = _claim_halves(table), [*{*table.without} - {""}, ""]
+        rest = _claim_halves(table, broken) if broken else halves.iloc[:0]
+        halves["r_rest"], halves["verdict_rest"] = rest.pearson, rest.verdict
+        halves = halves.rename_axis("half").reset_index()
+        found.append(halves.assign(data=data, accuracy=accuracy, judge=judge, broken=broken))
     rows = pd.concat(found, ignore_index=True).rename(columns=NAMES)
     rows["docs"] = rows.docs.where(rows.docs < rows.segments, "")
     rows["reliability"] = rows.reliability.where(rows.reliability < RELIABLE)
-    rows["verdict"] = rows.verdict.str.removeprefix("is ")
-    rows["by_seed"] = np.where(rows.by_seed, "yes", "")
+    for name in ("verdict", "verdict_rest"):
+        rows[name] = rows[name].fillna("").str.removeprefix("is ")
+    rows["by_seed"] = np.where(rows.by_seed.astype(bool), "yes", "")
     for name in NUMBERS:
         digits = "{:.3f}" if name == "p" else "{:z.2f}"
         rows[name] = rows[name].map(digits.format).replace("nan", "")
-    return rows[[*COLUMNS, *NUMBERS, "verdict", "by_seed"]]
+    return rows[[*COLUMNS, *NUMBERS, *WORDS]]
 
 
-def without_one(plane: Plane, systems: list[str]) -> tuple[float, float]:
-    """The least and the greatest r of these systems without one of them."""
-    scores = plane.only(systems).scores()
-    r = [np.corrcoef(np.delete(scores, k, 1))[0, 1] for k in range(len(systems))]
-    return min(r), max(r)
+def by_chance(placed: list[Placed], worlds: int = WORLDS) -> list[int]:
+    """Halves decided in worlds without any effect.
+
+    A world deals the naturalness of the systems to other systems, by one order of their names for all data sets,
+    metrics and judges, so that tests which share systems or scores stay dependent.
+    """
+    rng, screens = np.random.default_rng(SEED), []
+    for *_, plane, curve in placed:
+        k, scores = len(plane.systems), plane.scores()
+        cases = _halves(plane, curve, "", np.zeros(k, bool))
+        null, order = _permuted(scores, curve, rng, N_DRAWS)
+        cuts = [cut for _, left, _, _, cut, _ in cases if not left]
+        nulls = [np.take_along_axis(null, order[:, None, cut], axis=2) for cut in cuts]
+        screens.append(
+            [(cut, pearson(one[:, 0], one[:, 1])) for cut, one in zip(cuts, nulls, strict=True)]
+        )
+    names = sorted({name for *_, plane, _ in placed for name in plane.systems})
+    counts = []
+    for world in range(worlds):
+        place = dict(zip(names, rng.permutation(len(names)), strict=True))
+        decided = 0
+        for (*_, plane, curve), screen in zip(placed, screens, strict=True):
+            dealt = np.argsort([place[name] for name in plane.systems])
+            other = plane.naturalness.take(np.arange(len(plane)), dealt)
+            one = replace(plane, naturalness=other)
+            scores = one.scores()
+            order = _ordered(scores, np.arange(len(dealt)), curve)
+            p = [_two_sided(float(pearson(*scores[:, order[cut]])), null) for cut, null in screen]
+            if min(p) < 0.1:  # the test draws again
+                table = planes.local_correlation(
+                    one, np.random.default_rng([SEED, world]), curve=curve, n_draws=N_DRAWS // 2
+                )
+                decided += int((_claim_halves(table).verdict != "is undecided").sum())
+        counts.append(decided)
+    return counts
 
 
 def page_of(rows: pd.DataFrame) -> str:
@@ -190,21 +237,44 @@ def page_of(rows: pd.DataFrame) -> str:
 
 
 def _half(rows: pd.DataFrame) -> str:
+    """The range of r; of decided halves, their number and the range of r without one of their systems."""
     if rows.empty:
         return "–"
-    low, high = (f"{value:z.2f}".replace("-", "−") for value in (rows.r.min(), rows.r.max()))
-    counts = rows.verdict.value_counts()
-    verdicts = [f"**{counts[name]} {text}**" for name, text in SHOWN.items() if name in counts]
-    return ", ".join([low if low == high else f"{low} to {high}", *verdicts])
+    cells = [_span(rows[["r"]])]
+    for name, text in {"holds": "hold", "false": "false"}.items():
+        some = rows[rows.verdict == name]
+        if len(some):
+            without = _span(some[["without_low", "without_high"]])
+            cells.append(f"{len(some)} {text} ({without})")
+    return ", ".join(cells)
+
+
+def _span(values: pd.DataFrame) -> str:
+    ends = (f"{v:z.2f}".replace("-", "−") for v in (values.min().min(), values.max().max()))
+    return " to ".join(dict.fromkeys(ends))
+
+
+def told_of(counts: list[int], halves: int) -> str:
+    """The sentence on chance of docs/claim.md."""
+    least = int(np.quantile(counts, 0.95, method="inverted_cdf"))
+    return (
+        f"In {len(counts)} simulations without any effect, with the same systems and metrics, {np.mean(counts):.1f} of "
+        f"{halves} halves\nwere decided on average, and at most {least} in 19 of 20.\n"
+    )
 
 
 if __name__ == "__main__":
     kept = pd.read_csv(TABLE, sep="\t", dtype=str, keep_default_na=False)
+    every: list[Placed] = []
     for name in sys.argv[1:] or SETS:
-        new = rows_of(SETS[name]).to_csv(sep="\t", index=False)
+        every += (placed := planes_of(SETS[name]))
+        new = rows_of(SETS[name].data, placed).to_csv(sep="\t", index=False)
         own = pd.read_csv(StringIO(new), sep="\t", dtype=str, keep_default_na=False)
-        kept = pd.concat([kept[kept.data != SETS[name].data], own])
+        kept = pd.concat([kept[kept.data != SETS[name].data], own])[[*own]]
         kept.to_csv(TABLE, sep="\t", index=False)
         print(f"wrote {name} into {TABLE}")
-    table = page_of(pd.read_csv(TABLE, sep="\t"))
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), {"claim": table}), encoding="utf-8")
+    rows = pd.read_csv(TABLE, sep="\t")
+    parts = {"claim": page_of(rows)}
+    if not sys.argv[1:]:
+        parts["chance"] = told_of(by_chance(every), len(rows))
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), parts), encoding="utf-8")

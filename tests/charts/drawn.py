@@ -17,7 +17,7 @@ def table(n, seed=0):
     for axis, se in (("accuracy", 0.5), ("naturalness", 0.03)):
         frame[f"{axis}_se"] = se
         frame[f"{axis}_low"], frame[f"{axis}_high"] = frame[axis] - 2 * se, frame[axis] + 2 * se
-    return frame.assign(correlation=0.3, n=90, pareto_probability=0.5, accuracy_gap=1.0)
+    return frame.assign(correlation=0.3, n=90, pareto_share=0.5, accuracy_gap=1.0)
 
 
 def layers(chart):

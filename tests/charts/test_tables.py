@@ -46,7 +46,7 @@ def test_a_window_without_an_interval_or_without_r(windows):
     assert "r = -0.50," in chart.description
     for wrong, error in (
         (windows.assign(pearson=np.nan), DataError),
-        (windows.assign(window="near"), UnknownName),
+        (windows.assign(window="nearby"), UnknownName),
     ):
         with pytest.raises(error):
             plot_local_correlation(wrong)

@@ -181,7 +181,7 @@ def test_who_is_outside_decides_nothing_about_the_frontier(plane_from):
         table = systems_table(replace(plane, outside={"S2": why}), rng, 200)
         assert table.pareto.tolist() == [True, True, shown]
         probability = [1, 1, 1 if shown else np.nan]  # no 0: the probability is not asked
-        np.testing.assert_array_equal(table.pareto_probability, probability)
+        np.testing.assert_array_equal(table.pareto_share, probability)
         assert table.outside.tolist() == ["", "", why]
     assert replace(plane, outside={"S2": "copy of S0"}).only(["S1", "S2"]).outside == {}
 

@@ -173,7 +173,7 @@ def test_pareto_is_not_beaten_by_any_other(scores):
     assert pareto(scores).tolist() == wanted
 
 
-@pytest.mark.verifies("Probability of being Pareto-optimal", by="property")
+@pytest.mark.verifies("Share of resamples on the Pareto front", by="property")
 def test_the_table_has_ellipses_and_a_probability_of_being_pareto_optimal(plane_from):
     rng = np.random.default_rng(3)
     shared = rng.normal(size=(200, 1))
@@ -184,9 +184,9 @@ def test_the_table_has_ellipses_and_a_probability_of_being_pareto_optimal(plane_
     table = systems_table(plane_from(a, n), rng)
     assert (table.correlation > 0.9).all()
     np.testing.assert_allclose(table.accuracy_se, a.std(0, ddof=1) / np.sqrt(200), rtol=0.15)
-    assert table.pareto_probability[2] == 0
+    assert table.pareto_share[2] == 0
     assert table.pareto.tolist()[2] is False
-    assert 0 < table.pareto_probability[:2].max() <= 1
+    assert 0 < table.pareto_share[:2].max() <= 1
 
 
 def test_only_shared_segments_count_unless_asked_otherwise(plane_from):
@@ -302,16 +302,16 @@ def test_paired_tests_by_hand(plane_from):
     assert abs(accuracy.p - 1 / 4) < 4 * np.sqrt(3 / 16 / 20_000)
 
 
-@pytest.mark.verifies("Probability of being Pareto-optimal", by="hand")
-def test_the_pareto_probability_by_hand(plane_from):
+@pytest.mark.verifies("Share of resamples on the Pareto front", by="hand")
+def test_the_pareto_share_by_hand(plane_from):
     """A is ahead on both axes in segment 1 and behind in 2: B is beaten if segment 1 is drawn twice, so in 1/4."""
     plane = plane_from([[1.0, 0], [0, 1]], [[1.0, 0], [0, 1]])
     table = systems_table(plane, np.random.default_rng(0), n_draws=20_000)
-    np.testing.assert_allclose(table.pareto_probability, 3 / 4, atol=4 * np.sqrt(3 / 16 / 20_000))
+    np.testing.assert_allclose(table.pareto_share, 3 / 4, atol=4 * np.sqrt(3 / 16 / 20_000))
 
 
-@pytest.mark.verifies("Probability of being Pareto-optimal", by="foreign", of="scipy")
-def test_the_pareto_probability_is_that_of_scipys_normal(plane_from):
+@pytest.mark.verifies("Share of resamples on the Pareto front", by="foreign", of="scipy")
+def test_the_pareto_share_is_that_of_scipys_normal(plane_from):
     """Many segments: A is Pareto-optimal unless both mean differences, two correlated normal numbers, are below 0."""
     rng = np.random.default_rng(1)
     d = rng.multivariate_normal([0.03, 0.02], [[1, 0.5], [0.5, 1]], 600)
@@ -322,7 +322,7 @@ def test_the_pareto_probability_is_that_of_scipys_normal(plane_from):
     law = multivariate_normal(d.mean(0), np.cov(d.T, ddof=0) / 600)
     # A is behind on one axis at least
     b_wins = law.cdf([0, np.inf]) + law.cdf([np.inf, 0]) - law.cdf([0, 0])
-    np.testing.assert_allclose(table.pareto_probability, [1 - law.cdf([0, 0]), b_wins], atol=0.012)
+    np.testing.assert_allclose(table.pareto_share, [1 - law.cdf([0, 0]), b_wins], atol=0.012)
 
 
 @pytest.mark.verifies("Gap of a system to the curve", by="foreign", of="numpy")
@@ -353,7 +353,7 @@ def test_a_stored_score_says_nothing_that_needs_draws_and_has_no_slices(plane_fr
     table = systems_table(plane, np.random.default_rng(0), n_draws=50)
     drawn = [
         "correlation",
-        "pareto_probability",
+        "pareto_share",
         "naturalness_se",
         "naturalness_low",
         "naturalness_high",
