@@ -10,7 +10,7 @@ import numpy as np
 
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import correlation_gap, correlations, pareto, systems_table
-from anhelpers.plane.local import _claim_halves, _correlated, _halves, _permuted, _two_sided
+from anhelpers.plane.local import _claim_halves, _correlated, _half, _permuted, _two_sided
 from anhelpers.plane.scores import Plane
 from anhelpers.stats import correlation_interval, correlation_p, pearson
 
@@ -144,15 +144,20 @@ def rows() -> Iterator[Row]:
 
 def _pareto(m: int, low: float, high: float, rng: np.random.Generator) -> np.ndarray:
     """Of the systems that are Pareto-optimal in such a share of the resamples: whether they are in truth."""
-    true = rng.normal(0, 4 / np.sqrt(m / 20), (2, 3))
-    table = systems_table(systems(rng, m, true, "equal"), rng, DRAWS)
-    return pareto(true)[table.pareto_share.between(low, high).to_numpy()]
+    return _among(m, rng.normal(0, 4 / np.sqrt(m / 20), (2, 3)), low, high, rng)
 
 
 def _front(k: int, m: int, low: float, high: float, rng: np.random.Generator) -> np.ndarray:
     """As `_pareto`, of systems along a falling line."""
     along, off = rng.uniform(0, 8, k), 0.25 * rng.normal(size=k)
     true = _error(m) / np.sqrt(2) * np.stack([off + along, off - along])
+    return _among(m, true, low, high, rng)
+
+
+def _among(
+    m: int, true: np.ndarray, low: float, high: float, rng: np.random.Generator
+) -> np.ndarray:
+    """Whether those are Pareto-optimal that are so in this share of the resamples, as `systems_table` has it."""
     share = pareto(systems(rng, m, true, "equal").draws(rng, DRAWS)[0]).mean(0)
     return pareto(true)[(low <= share) & (share <= high)]
 
@@ -250,22 +255,21 @@ def _claim(
         shared = rng.normal(size=k)
         true = 10 * (np.sqrt(r) * shared + np.sqrt(1 - r) * rng.normal(size=(2, k)))
         true[:, 0] -= 120 * broken
-    return _verdict(systems(rng, 20, true, "equal"), where.split()[0], rng) in words
+    return _found(systems(rng, 20, true, "equal"), where.split()[0], words, rng)
 
 
-def _verdict(plane: Plane, half: str, rng: np.random.Generator) -> str:
-    """That of a half; costly steps are left out where p is above 0.15, or the half undecided by itself."""
-    again, lost = deepcopy(rng), np.zeros(len(plane.systems), bool)
-    cases = [case for case in _halves(plane, None, "", lost) if case[3] == half]
+def _found(plane: Plane, half: str, words: tuple[str, ...], rng: np.random.Generator) -> bool:
+    """Whether the verdict of a half is one of these; costly steps are left out where cheaper ones exclude it."""
+    again, cases = deepcopy(rng), [*_half(plane, None, np.arange(len(plane.systems)), half)]
     (*_, cut, some), scores = cases[0], plane.scores()
     null, order = _permuted(scores, None, rng.spawn(1)[0], DRAWS // 2)
     null = np.take_along_axis(null, order[:, None, cut], axis=2)
     if _two_sided(float(pearson(*scores[:, some])), pearson(null[:, 0], null[:, 1])) > 0.15:
-        return "is undecided"
+        return False
     found = _claim_halves(_correlated(plane, rng, None, cases[:1], DRAWS // 2)).verdict[half]
-    if found != "is undecided":
+    if found in words:
         found = _claim_halves(_correlated(plane, again, None, cases, DRAWS // 2)).verdict[half]
-    return found
+    return found in words
 
 
 def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
@@ -274,7 +278,7 @@ def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
     noise[1] = -0.8 * noise[0] + 0.6 * noise[1]
     each = [np.repeat(50 + axis, 8, axis=0) for axis in noise]
     plane = plane_from(each, np.repeat(np.arange(20), 8))
-    return _verdict(plane, where.split()[0], rng) in ("holds", "is false")
+    return _found(plane, where.split()[0], ("holds", "is false"), rng)
 
 
 def _r_of_errors(k: int, rng: np.random.Generator) -> bool:

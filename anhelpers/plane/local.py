@@ -7,7 +7,7 @@ reports the correlation due to selection alone: the same selection among systems
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any, TypeAlias
 
@@ -97,9 +97,10 @@ def local_correlation(
     everyone, broken = np.arange(k), _broken(plane.scores())
     order = _ordered(plane.scores(), everyone, curve)
     cases = [("", "", everyone, kind, cut, order[cut]) for kind, cut in _windows(k, width)]
-    names = ", ".join(np.array(plane.systems, dtype=object)[broken])
-    for without, lost in {"": np.zeros(k, bool), names: broken}.items():
-        cases += _halves(plane, curve, without, lost, width)
+    sound, lost = np.flatnonzero(~broken), [plane.systems[j] for j in np.flatnonzero(broken)]
+    for without, rest in {"": everyone, ", ".join(lost): sound}.items():
+        for half in _ends(len(rest), width):
+            cases += _half(plane, curve, rest, half, without, width)
     return _correlated(plane, rng, curve, cases, n_draws)
 
 
@@ -357,28 +358,29 @@ def _windows(k: int, width: int | None) -> list[tuple[str, slice]]:
     return nested + [("sliding", slice(i, i + width)) for i in range(k - width + 1)]
 
 
-def _halves(
+def _ends(k: int, width: int | None) -> list[str]:
+    """The halves of the claim that k systems have."""
+    return ["near", "far"][: (k >= FEWEST) * (1 + (2 * _width(k, width) <= k))]
+
+
+def _half(
     plane: Plane,
     curve: OracleCurve | None,
-    without: str,
-    lost: np.ndarray,
+    rest: np.ndarray,
+    half: str,
+    without: str = "",
     width: int | None = None,
-) -> list[_Case]:
-    """The halves of the claim among systems that are not `lost`, and again without each system of the half."""
-    scores, rest = plane.scores(), np.flatnonzero(~lost)
-    k = len(rest)
+) -> Iterator[_Case]:
+    """A half of the claim among the systems of `rest`, then again without each system of the half."""
+    scores = plane.scores()
 
-    def end(of: np.ndarray, half: str) -> tuple[np.ndarray, str, slice, np.ndarray]:
-        m = _width(len(of), width)
-        cut = slice(0, m) if half == "near" else slice(len(of) - m, len(of))
-        return of, half, cut, _ordered(scores, of, curve)[cut]
+    def of(some: np.ndarray, left: str) -> _Case:
+        k, m = len(some), _width(len(some), width)
+        cut = slice(0, m) if half == "near" else slice(k - m, k)
+        return without, left, some, half, cut, _ordered(scores, some, curve)[cut]
 
-    found = []
-    for half in ["near", "far"][: 1 + (2 * _width(k, width) <= k)] if k >= FEWEST else []:
-        found.append((without, "", *end(rest, half)))
-        some = found[-1][-1]
-        found += [(without, plane.systems[j], *end(rest[rest != j], half)) for j in some]
-    return found
+    yield (whole := of(rest, ""))
+    yield from (of(rest[rest != j], plane.systems[j]) for j in whole[-1])
 
 
 def _ordered(scores: np.ndarray, some: np.ndarray, curve: OracleCurve | None) -> np.ndarray:
