@@ -351,13 +351,7 @@ def stored(plane_from):
 def test_a_stored_score_says_nothing_that_needs_draws_and_has_no_slices(plane_from):
     plane = stored(plane_from)
     table = systems_table(plane, np.random.default_rng(0), n_draws=50)
-    drawn = [
-        "correlation",
-        "pareto_share",
-        "naturalness_se",
-        "naturalness_low",
-        "naturalness_high",
-    ]
+    drawn = ["correlation", "pareto_share", "naturalness_se", "naturalness_low", "naturalness_high"]
     assert table[drawn].isna().all(axis=None)
     assert table[["accuracy_se", "accuracy_low"]].notna().all(axis=None)
     with pytest.raises(DataError):
