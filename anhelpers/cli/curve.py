@@ -57,18 +57,17 @@ def _read(candidates: str, texts: shared._Texts, k: int | None) -> tuple[TestSet
     """Candidates with sources and references: one file, a file beside texts, or a data set."""
     from ..data import load, load_candidates, read_candidate_file, read_candidates, read_plain
 
+    beside = {"-r": texts.references, "-k": k}
     if not Path(candidates).is_file():
         of_set = replace(texts, data=candidates)
         lp, exclude = texts.language_pair, texts.exclude
         test = of_set.selected(load(candidates, lp, exclude=exclude))
-        shared._refuse_unused(
-            "with a data set", {"-s": texts.sources, "-r": texts.references, "-k": k}
-        )
+        shared._refuse_unused("with a data set", {"-s": texts.sources, **beside})
         return test, load_candidates(candidates, lp, exclude=exclude)
     if texts.sources:
         test = read_plain(texts.sources, texts.references, {}, texts.language_pair)
         return texts.selected(test), read_candidates(candidates, test.srcs, k)
-    shared._refuse_unused("without -s SRC", {"-r": texts.references, "-k": k})
+    shared._refuse_unused("without -s SRC", beside)
     found, cands = read_candidate_file(candidates, texts.language_pair)
     if found is None:
         raise DataError("no sources and references inside. Give -s SRC -r REF.", candidates)

@@ -48,25 +48,23 @@ _SHARED: dict[str, dict[str, object]] = {
 class _Texts:
     """A data set or plain files, the references to compare with, and the systems to leave out."""
 
-    data: str | None
-    sources: str | None
-    references: tuple[str, ...]
-    translations: tuple[str, ...]
-    language_pair: str | None
-    reference: tuple[str, ...] | None
-    exclude: tuple[str, ...]
+    data: str | None = None
+    sources: str | None = None
+    references: tuple[str, ...] = ()
+    translations: tuple[str, ...] = ()
+    language_pair: str | None = None
+    reference: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
     mine: tuple[str, ...] = ()
     docs: str | None = None
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> _Texts:
         """The request in parsed arguments."""
-        given = {name: vars(args).get(name) for name in cls.__dataclass_fields__}
-        lists = ("references", "translations", "exclude", "mine")
-        given |= {name: tuple(given[name] or ()) for name in lists}
-        if given["reference"] is not None:
-            given["reference"] = tuple(given["reference"])
-        return cls(**given)  # type: ignore[arg-type]
+        given = {k: tuple(v) if isinstance(v, list) else v for k, v in vars(args).items()}
+        fields = cls.__dataclass_fields__
+        known = {k: v for k, v in given.items() if k in fields and v is not None}
+        return cls(**known)  # type: ignore[arg-type]
 
     def read(self) -> tuple[TestSet, TestSet]:
         """The test set with its references and its own systems; and with the systems of --mine.

@@ -22,18 +22,6 @@ EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores
 
 
 @dataclass(frozen=True)
-class _Request:
-    """The options of `anhelpers score`."""
-
-    texts: shared._Texts
-    metrics: tuple[str, ...]
-    lm: str
-    mono: str | bool | None
-    level: str
-    segments: bool
-
-
-@dataclass(frozen=True)
 class _Texts:
     """The systems to compare with references; and `whole`, with copies of references and all references."""
 
@@ -77,34 +65,32 @@ def run(args: argparse.Namespace) -> None:
     from ..data import check
     from ..naturalness.lm import DEFAULT
 
-    request = _Request(
-        shared._Texts.of(args),
-        tuple(dict.fromkeys(args.metrics or ())),
-        *(args.lm, args.mono, args.level, args.segments),
-    )
-    by_level = args.segments and args.level != "corpus"
-    shared._refuse_unused("with --segments", {"--level": by_level})
-    texts = _read(request)
+    unused = args.segments and args.level != "corpus"
+    shared._refuse_unused("with --segments", {"--level": unused})
+    texts = _read(shared._Texts.of(args))
     compared = texts.compared
     shared._print_notes([*compared.notes, *(() if compared.stored else check(compared))])
-    if not request.metrics:
-        named = lookup.default_naturalness(compared.trg_lang, request.lm)
+    if args.metrics:
+        args.metrics = [*dict.fromkeys(args.metrics)]
+        table = _score(args, texts)
+    else:
+        named = lookup.default_naturalness(compared.trg_lang, args.lm)
+        args.metrics = ["chrf", named]
         try:
-            table = _score(replace(request, metrics=("chrf", named)), texts, args.mme)
+            table = _score(args, texts)
         except MissingExtra as error:
             shared._print_notes([f"{named} is missing: {error}"])
-            table = _score(replace(request, metrics=("chrf",), lm=DEFAULT), texts, args.mme)
-    else:
-        table = _score(request, texts, args.mme)
+            args.metrics, args.lm = ["chrf"], DEFAULT
+            table = _score(args, texts)
     shared._write_table(table, args.output)
 
 
-def _read(request: _Request) -> _Texts:
+def _read(request: shared._Texts) -> _Texts:
     from ..scoring import check_systems
 
-    _, test = request.texts.read()
-    compared, copies = request.texts.selected(check_systems(test)), test.copies
-    kept = {*compared.systems, *({*copies} - {*request.texts.exclude})}
+    _, test = request.read()
+    compared, copies = request.selected(check_systems(test)), test.copies
+    kept = {*compared.systems, *({*copies} - {*request.exclude})}
     systems = {s: hyps for s, hyps in test.systems.items() if s in kept}
     systems |= compared.systems
     kinds = {**dict.fromkeys(copies, "human"), **compared.categories}
@@ -112,36 +98,35 @@ def _read(request: _Request) -> _Texts:
     return _Texts(compared, replace(compared, refs=test.refs, systems=systems, categories=kinds))
 
 
-def _score(request: _Request, texts: _Texts, mme: str | None) -> pd.DataFrame:
+def _score(args: argparse.Namespace, texts: _Texts) -> pd.DataFrame:
     """A row per system and metric, or per segment."""
     from ..naturalness.lpp import system_distances
     from ..scoring import segment_rows, system_rows
 
     whole, compared = texts.whole, texts.compared
-    model = shared._language_model(request.lm, request.metrics, whole)
-    distance = LPP_DISTANCE in request.metrics
-    shared._refuse_unused(f"without -m {LPP_DISTANCE}", {"--mono": request.mono and not distance})
-    mono = shared._monolingual(request.texts.data, whole, request.mono) if distance else None
-    metrics = [lookup.metric(name, compared, lm=model, mono=mono) for name in request.metrics]
-    if mme:
-        metrics = _write_mme(texts, metrics, mme)
-    if request.segments:
+    model = shared._language_model(args.lm, args.metrics, whole)
+    distance = LPP_DISTANCE in args.metrics
+    shared._refuse_unused(f"without -m {LPP_DISTANCE}", {"--mono": args.mono and not distance})
+    mono = shared._monolingual(args.data, whole, args.mono) if distance else None
+    metrics = [lookup.metric(name, compared, lm=model, mono=mono) for name in args.metrics]
+    if args.mme:
+        metrics = _write_mme(texts, metrics, args.mme)
+    if args.segments:
         tables = [segment_rows(texts.of(metric), [metric]) for metric in metrics]
         return pd.concat(tables, ignore_index=True)
     tables = [
-        system_rows(texts.of(metric), [metric], request.level)
+        system_rows(texts.of(metric), [metric], args.level)
         for metric in metrics
         if metric.name != LPP_DISTANCE or model is None  # stored: resampling R needs the model
     ]
     if mono is not None and model is not None:
         estimates = system_distances(whole, model, mono)
         shared._print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
-        columns = ["value", "n", "signature", "low", "high"]
-        found = pd.DataFrame([one.row() for one in estimates.values()])[columns]
         units = [f"{one.unit} (lower is nearer to R)" for one in estimates.values()]
-        found = found.assign(system=[*estimates], metric=LPP_DISTANCE, level="corpus", unit=units)
+        of = {"metric": LPP_DISTANCE, "level": "corpus", "unit": units, "references": ""}
+        found = pd.DataFrame([one.row() for one in estimates.values()])
         order = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
-        tables.append(found.assign(references="")[[*order, "low", "high"]])
+        tables.append(found.assign(system=[*estimates], **of)[[*order, "low", "high"]])
     return pd.concat(tables, ignore_index=True)
 
 

@@ -59,7 +59,7 @@ class Xmi:
     def notes(self) -> tuple[str, ...]:
         """Cautions about the sentences and the intervals."""
         xmi, n = self.xmi, self.xmi.n
-        left = f"{self.left_out} of {n + self.left_out} sentences left out: a score is missing."
+        left = f"{self.left_out} of {n + self.left_out} sentences left out: a score or text is missing."
         below = f"{xmi.name.partition('_')[0].upper()} is below 0 with its whole interval. "
         below += "Are the two models swapped?"
         few = few_clusters(
