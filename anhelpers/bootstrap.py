@@ -18,6 +18,7 @@ from ._lazy import compiled
 from .errors import DataError, counted
 from .estimate import Estimate
 from .progress import note_once
+from .stats import correlation_p, pearson
 
 LEVEL = 0.95
 # Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away.
@@ -28,6 +29,8 @@ _FEW_DRAWS = 200
 _STEP, _STEP_OF = 1e-4, 1e-2
 # a draw with less than this share of the standard error has none but rounding
 _NO_SPREAD = 1e-4
+# `uneven`: the skewness of M means of documents, at least and over √M, and the p of their correlation with the size
+_SKEW, _SKEW_OF, _TIED = 1.0, 0.28, 0.05
 # How many numbers of draws × clusters are in memory at a time: 64 MB, and as much of what is made of them.
 BLOCK = 2**23
 
@@ -154,8 +157,8 @@ class MeanInterval:
         Number of resampled documents.
     draws : array
         (B, C) bootstrap means; a row is one draw, so differences between columns are paired.
-    n_effective : array
-        (C,) `effective` documents of each mean.
+    n_effective, uneven : array
+        (C,) `effective` documents of each mean, and whether they are uneven (`score_intervals`).
     """
 
     mean: np.ndarray
@@ -166,6 +169,7 @@ class MeanInterval:
     n_clusters: int
     draws: np.ndarray
     n_effective: np.ndarray
+    uneven: np.ndarray
 
     def text(self, unit: str = "", column: int = 0, digits: int = 2) -> str:
         """One mean as text, such as "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 documents)"."""
@@ -186,13 +190,21 @@ class MeanInterval:
         facts: dict = {"low": low, "high": high, "se": float(self.se[column]), "of": of}
         facts |= {"n": int(self.n[column]), "n_docs": self.n_clusters, "unit": unit}
         facts |= {"n_effective": float(self.n_effective[column]), "signature": signature}
+        what = "documents" if self.n_clusters < facts["n"] else of
+        m, uneven = min(self.n_clusters, facts["n"]), bool(self.uneven[column])
+        facts["caution"] = few_clusters(m, what, facts["n_effective"], uneven=uneven)
         return Estimate(name, float(self.mean[column]), **facts)
 
 
 def few_clusters(
-    n: int, what: str = "documents", counting: float | None = None, most: int = 0
+    n: int,
+    what: str = "documents",
+    counting: float | None = None,
+    most: int = 0,
+    *,
+    uneven: bool = False,
 ) -> str:
-    """A caution if few clusters are resampled, or few effective ones; else "".
+    """A caution if few clusters are resampled, few effective ones or `uneven` ones; else "".
 
     Parameters
     ----------
@@ -202,13 +214,16 @@ def few_clusters(
         Their name in the plural.
     counting : float, optional
         Their `effective` number.
+    uneven : bool
+        What `score_intervals` returns.
 
     >>> few_clusters(3, "raters", most=4)
     'only 3 to 4 raters: the intervals may be far too short or far too long.'
     """
     counting = n if counting is None else counting
     if not counting < FEWEST:
-        return ""
+        told = f"the scores of the {what} are skewed or go with their size: the intervals may be too short."
+        return f"{told} Look at each score, or use more {what}." if uneven else ""
     unequal = f" ({counting:.2g} effective)" if counting < n - 0.5 else ""
     some = f"{n} to {most} {what}" if most > n else counted(n, what.removesuffix("s"))
     return f"only {some}{unequal}: the intervals may be far too short or far too long."
@@ -254,8 +269,8 @@ def bootstrap_means(
     DataError
         Unequal lengths, fewer than 2 clusters, infinite numbers, or a column without any number.
 
-    >>> bootstrap_means([0.0, 1.0, 0.0, 1.0], [0, 1, 2, 3], np.random.default_rng(0)).text("points", digits=1)
-    '0.5 points, 95 % interval -0.4 to 1.4 (n = 4 segments)'
+    >>> bootstrap_means([0.0, 1.0] * 4, range(8), np.random.default_rng(0)).text("points", digits=1)
+    '0.5 points, 95 % interval -0.1 to 1.1 (n = 8 segments)'
     """
     x = np.asarray(columns, dtype=np.float64)
     x = x[:, None] if x.ndim == 1 else x
@@ -271,8 +286,8 @@ def bootstrap_means(
     if of is not None:
         mean = of(mean)
         there, sizes = (np.repeat(v[:, :1], len(mean), axis=1) for v in (there, sizes))
-    low, high, se, draws = score_intervals(_ratio, sums, counts, sizes=sizes, of=of)
-    return MeanInterval(mean, low, high, se, there.sum(0), m, draws, effective(sizes))
+    low, high, se, draws, uneven = score_intervals(_ratio, sums, counts, sizes=sizes, of=of)
+    return MeanInterval(mean, low, high, se, there.sum(0), m, draws, effective(sizes), uneven)
 
 
 def _ratio(sums: np.ndarray) -> np.ndarray:
@@ -289,13 +304,14 @@ def score_intervals(
     sizes: np.ndarray,
     of: Score | None = None,
     farther: bool = False,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Interval and standard error of scores of summed counts: (C,) low, high, se, the (B, C) draws, (C,) uneven.
 
     With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
     is from θ - q s to θ - q' s, where q and q' are the upper and lower quantiles of (θ* - θ) / s*. With fewer than
     FEWEST effective clusters each end is the wider of this interval's and Student's t's, at most FARTHEST times the
-    latter (`student`).
+    latter (`student`). Clusters are uneven where an interval may be too short: the skewness of their (linearised)
+    means is above 1 and 0.28 √M in size, or the means correlate with the sizes (p < 0.05).
 
     Parameters
     ----------
@@ -316,10 +332,11 @@ def score_intervals(
     whole, one = flat.sum(0)[None], np.ones((1, m), dtype=np.int64)
     estimate, slopes = score(whole)[0], _slopes(score, whole, one, flat)
     error = _spread(one, flat, slopes, np.empty((1, 0, sums.shape[1])))[0]
-    step = _STEP_OF * error
+    step, moves = _STEP_OF * error, (slopes * flat).sum(2)
     if of is not None:
-        error = _spread(one, flat, slopes, _gradient(of, estimate[None], step))[0]
-        estimate = of(estimate)
+        weights = _gradient(of, estimate[None], step)
+        error = _spread(one, flat, slopes, weights)[0]
+        estimate, moves = of(estimate), moves @ weights[0].T
     parts = [_drawn(score, flat, block, of, step) for _, block in counts.blocks()]
     draws, errors = (np.concatenate(part) for part in zip(*parts, strict=True))
     there = (sizes > 0).sum(0)  # of M clusters, for a column may lack some
@@ -332,7 +349,19 @@ def score_intervals(
     both = few | np.bool_(farther)
     low = np.where(np.isinf(low), least, np.where(both, np.clip(low, estimate - far, least), low))
     high = np.where(np.isinf(high), most, np.where(both, np.clip(high, most, estimate + far), high))
-    return low, high, error, draws
+    vary = error > _NO_SPREAD**2 * np.abs(estimate)
+    uneven = [bool(v) and _uneven(*c) for v, *c in zip(vary, moves.T, sizes.T, strict=True)]
+    return low, high, error, draws, np.array(uneven, dtype=bool)
+
+
+def _uneven(moves: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether clusters are uneven (`score_intervals`), by the (M,) moves of a score by each and their (M,) sizes."""
+    mean = moves[sizes > 0] / (size := sizes[sizes > 0])
+    away = mean - mean.mean()
+    with np.errstate(invalid="ignore"):
+        skew = np.abs((away**3).mean()) / (away**2).mean() ** 1.5
+    tied = correlation_p(pearson(size, mean), len(size)) < _TIED
+    return bool(tied or skew > max(_SKEW, _SKEW_OF * len(size) ** 0.5))
 
 
 def _drawn(
@@ -347,8 +376,8 @@ def _drawn(
     return of(draws), _spread(counts, sums, slopes, _gradient(of, draws, step))
 
 
-def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[float, float]:
-    """Variance of a number by linearisation, and its effective clusters: M / (M - 1) Σ (Σ moves of a cluster)².
+def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[float, float, bool]:
+    """Variance of a number by linearisation: M / (M - 1) Σ (Σ moves of a cluster)²; effective clusters; uneven ones.
 
     Parameters
     ----------
@@ -358,11 +387,11 @@ def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[f
         (n,) cluster of each segment, at least 2.
 
     >>> moves_variance([-0.5, 0.5], ["a", "b"])  # of the mean of 0 and 2
-    (1.0, 2.0)
+    (1.0, 2.0, False)
     """
     _, index, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
     sums, m = np.bincount(index, moves), len(sizes)
-    return float(m / (m - 1) * sums @ sums), float(effective(sizes))
+    return float(m / (m - 1) * sums @ sums), float(effective(sizes)), _uneven(sums, sizes)
 
 
 def student(estimate: ArrayLike, error: ArrayLike, n: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """p-values, their correction, correlations and shares with intervals."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,26 +142,46 @@ def mean_ranks(x: ArrayLike) -> np.ndarray:
     return np.where(np.isnan(x).any(-1, keepdims=True), np.nan, ranks)
 
 
-def share_interval(hits: float, n: int) -> tuple[float, float]:
+def share_interval(
+    hits: ArrayLike, n: int = 0, docs: Sequence | np.ndarray | None = None
+) -> tuple[float, float]:
     """(low, high) of a share in [0, 1], 95 %: Wilson's interval, of positive width even for 0 or n hits.
+
+    For trials in documents, n is divided by the design effect (variance by documents over variance of independent
+    trials, at least 1), and the quantile is Student's. For 0 or n hits, n is the number of `effective` documents.
 
     Parameters
     ----------
-    hits : 0 to n; a tie may count half. n : how many independent trials; nan for none.
+    hits : 0 to n of n independent trials, where a tie may count half; with `docs` the (n,) trials: 0, 0.5 or 1.
+    n : trials; 0: none, which gives nan. docs : (n,) document of each trial, two or more.
 
     References
     ----------
-    Wilson 1927, JASA 22.
+    Wilson 1927, JASA 22; Korn and Graubard 1998, Survey Methodology 24 (design effect).
 
     >>> [round(end, 3) for end in share_interval(1, 1)]
     [0.207, 1.0]
+    >>> [round(end, 3) for end in share_interval([1, 1, 0, 0], docs=["a", "a", "b", "b"])]
+    [0.002, 0.998]
     """
+    z, trials, hits = Z95, float(n), np.asarray(hits, dtype=np.float64)
+    if docs is not None:
+        from scipy.special import stdtrit
+
+        n = checks.same_length(hits=hits, docs=docs)
+        _, of, sizes = np.unique(np.asarray(docs), return_inverse=True, return_counts=True)
+        away, m, trials = np.bincount(of, hits - hits.mean()), len(sizes), n * n / (sizes @ sizes)
+        hits = hits.sum()
+        if 0 < hits < n:
+            z = float(stdtrit(max(1.0, trials - 1), 0.975))
+            alone = hits / n * (1 - hits / n)
+            trials = alone / max(alone / n, m / (m - 1) * (away @ away) / n**2)
     if not n:
         return float("nan"), float("nan")
     checks.non_negative("hits", min(hits, n - hits))
-    z2, share = Z95 * Z95, hits / n
-    middle = share + z2 / (2 * n)
-    half = Z95 * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)))
-    low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
+    z2, share = z * z, float(hits / n)
+    middle = share + z2 / (2 * trials)
+    half = z * float(np.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)))
+    low, high = (middle - half) / (1 + z2 / trials), (middle + half) / (1 + z2 / trials)
     # rounding aside
     return min(max(0.0, low), share), max(min(1.0, high), share)

@@ -26,6 +26,7 @@ from anhelpers.progress import progress
 
 from .row import Row
 from .rows import rows
+from .scores import NOTE
 
 WORLDS, QUICK = 1000, 60
 BUILD, TABLE, PAGE = (
@@ -41,8 +42,15 @@ writes this page and [calibration.tsv](calibration.tsv), which has a line per ro
 Each row has {worlds:,} worlds with a fixed seed.
 
 **{inside} of {held} rows are inside their tolerance.** Another {near} miss it by at most {slack:g} standard errors, as
-expected by chance. The other {shown} rows have no tolerance: few or very unequal documents, for which the package
-prints a warning, systems that are not exchangeable, or the power of a test.
+expected by chance. The other {shown} rows have no tolerance: they show how often something is found (a note, systems
+that are not exchangeable, the power of a test), or intervals beside which the package prints a note. It does so for
+fewer than 8 (effective) documents, segments or raters, fewer than 4 different ratings, and **uneven** documents: the
+skewness of their M means is above 1 and 0.28 √M, or the means correlate with their size (p < 0.05).
+
+Share of means of 12, 20 and 40 documents with this note: normal {normal} (skewed sizes: {sizes}), MQM-like {mqm},
+tied to length {tied}, lognormal {lognormal}, skewed differences {skewed}. It cannot show what a sample lacks: of one
+catastrophe in ten documents, 28 % of samples of 12 have none (note: {rare}; heavy tails: {heavy}). Use more documents,
+and look at the score of each.
 
 | quantity | nominal | rows | measured | tolerance | rows without tolerance |
 |---|---|---|---|---|---|
@@ -52,7 +60,9 @@ KINDS = """
 
 - **Scores**: normal (correlation 0.2 within a document), MQM-like (two thirds of the segments without an error, the
   others with 1 to 25 points), or rising with the length of the document. Documents have 8 segments each, or skewed
-  sizes (lognormal, median 7, one in twenty above 32). A corpus score is the F1 of summed n-gram counts.
+  sizes (lognormal, median 7, one in twenty above 32). A corpus score is the F1 of summed n-gram counts. Hard ones:
+  lognormal documents (σ = 1.5), differences of two systems that are (1.3), one document in ten 40 points lower, and
+  Student's t with 2.1 degrees of freedom. Shares: a beta distribution over documents.
 - **Systems**: with equal true scores (tests), random ones (Pareto optimality), or fixed ones correlated by about 0.7
   (interval of r). For the claim of AN §5.2, the true scores are unrelated, equal, correlated by 0.8, or half along a
   frontier and half behind it.
@@ -68,6 +78,16 @@ KINDS = """
 - **XMI**: 4 bits per token under the language model and 1.5 under the translation model. Trainings differ by their seed
   and are scored on the same 300 sentences.
 """
+KIND_OF = {
+    "normal": "normal, equal",
+    "sizes": "normal, skewed",
+    "mqm": "MQM-like",
+    "tied": "tied",
+    "lognormal": "lognormal",
+    "skewed": "skewed differences",
+    "rare": "rare",
+    "heavy": "heavy",
+}
 COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]
 SAVED = ["quantity", "setting", "nominal", "measured", "error", "least", "most"]
 
@@ -131,7 +151,12 @@ def page(lines: Sequence[dict[str, str]]) -> str:
     ]
     counts = {"held": len(held), "inside": len(inside), "near": len(held) - len(inside)}
     shown = len(lines) - len(held)
-    text = [INTRO.format(worlds=WORLDS, slack=SLACK, shown=shown, **counts)]
+    noted = {
+        name: _range([one for one in notes if one["setting"].startswith(kind)], "measured")
+        for notes in [[one for one in lines if one["quantity"] == NOTE]]
+        for name, kind in KIND_OF.items()
+    }
+    text = [INTRO.format(worlds=WORLDS, slack=SLACK, shown=shown, **counts, **noted)]
     ordered = sorted(lines, key=lambda one: one["quantity"].lower())
     for quantity, group in groupby(ordered, lambda one: one["quantity"]):
         every = list(group)

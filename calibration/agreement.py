@@ -8,7 +8,7 @@ from functools import cache, partial
 import numpy as np
 
 from anhelpers.estimate import Estimate
-from anhelpers.plane import soft_pairwise_accuracy, source_correlations
+from anhelpers.plane import soft_pairwise_accuracy, source_correlations, within_sources
 from anhelpers.plane.agreement import _column_means, _source_levels
 
 from .row import FEW, Row
@@ -36,6 +36,14 @@ def rows() -> Iterator[Row]:
                 *_ends(m, 0.9, 0.98),
                 partial(_within, kind, m),
             )
+    for m in MANY:
+        yield Row(
+            "interval of a mean correlation within sources (Spearman's ρ, candidates)",
+            f"MQM-like marks of {SYSTEMS} systems, {m} documents",
+            0.95,
+            *_ends(m, 0.9, 0.98),
+            partial(_ranks, m),
+        )
     for m in MANY:
         yield Row(
             "interval of the correlation of accuracy and fluency at a level other than systems",
@@ -90,6 +98,28 @@ def _within(kind: str, m: int, rng: np.random.Generator) -> np.ndarray:
     _, low, high = _column_means(columns, docs, (rng, DRAWS)).T
     truth = _within_truth(kind)
     return (low <= truth) & (truth <= high)
+
+
+def _candidates(
+    m: int, rng: np.random.Generator, draws: tuple[np.random.Generator, int]
+) -> Estimate:
+    """ρ of the metric and accuracy over the outputs of each source, by `within_sources`."""
+    accuracy, _, metric, docs = _marks(m, rng)
+    segment = np.repeat(np.arange(len(docs)), SYSTEMS)
+    return within_sources(
+        segment, metric.ravel(), accuracy.ravel(), docs, rng=draws[0], n_draws=draws[1]
+    )
+
+
+@cache
+def _ranks_truth() -> float:
+    return _candidates(2000, np.random.default_rng(SEED), (np.random.default_rng(0), 2)).value
+
+
+def _ranks(m: int, rng: np.random.Generator) -> bool:
+    """Whether the interval of the mean ρ within sources holds the truth."""
+    found = _candidates(m, rng, (rng, DRAWS))
+    return bool(found.low <= _ranks_truth() <= found.high)
 
 
 @cache

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["KINDS", "SIZES", "World"]
+__all__ = ["HARD", "KINDS", "SIZES", "World"]
 
 SIZES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "equal": lambda rng, m: np.full(m, 8),
@@ -40,6 +40,14 @@ KINDS: dict[str, Callable[[np.random.Generator, float, int], np.ndarray]] = {
 }
 """Scores of the segments of a document with a level of its own (standard normal): their correlation is 0.2 to 0.4."""
 
+HARD: dict[str, Callable[[np.random.Generator, float, int], np.ndarray]] = {
+    "lognormal documents": lambda rng, level, n: 10 * np.exp(1.5 * level) + 3 * rng.normal(size=n),
+    "skewed differences": lambda rng, level, n: 10 * np.exp(1.3 * level) + 14 * rng.normal(size=n),
+    "rare catastrophes": lambda rng, level, n: 80 - 40 * (level < -1.2816) + 5 * rng.normal(size=n),
+    "heavy tails": lambda rng, level, n: 50 + 5 * rng.standard_t(2.1) + 3 * rng.normal(size=n),
+}
+"""Documents that few others are like: an interval cannot know of those that it has not seen."""
+
 
 @dataclass(frozen=True)
 class World:
@@ -47,7 +55,7 @@ class World:
 
     Parameters
     ----------
-    kind, sizes : of KINDS, SIZES.
+    kind, sizes : of KINDS or HARD, SIZES.
     """
 
     kind: str
@@ -57,7 +65,7 @@ class World:
     def documents(self, rng: np.random.Generator, m: int) -> tuple[np.ndarray, np.ndarray]:
         """(n,) scores and (n,) documents 0 to m - 1 of the segments of m documents."""
         sizes = SIZES[self.sizes](rng, m)
-        scores = [KINDS[self.kind](rng, rng.normal(), int(size)) for size in sizes]
+        scores = [(KINDS | HARD)[self.kind](rng, rng.normal(), int(size)) for size in sizes]
         return np.concatenate(scores), np.repeat(np.arange(m), sizes)
 
     def documents_like(self, rng: np.random.Generator, docs: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,9 +18,11 @@ from anhelpers.bootstrap import (
     cluster_sums,
     effective,
     few_clusters,
+    moves_variance,
     score_intervals,
 )
 from anhelpers.errors import DataError
+from anhelpers.plane import few_documents
 
 
 def test_each_resample_draws_as_many_clusters_as_there_are():
@@ -79,7 +82,7 @@ def test_a_missing_value_is_left_out_of_its_own_column():
     m = bootstrap_means(x, range(3), np.random.default_rng(0), 400)
     assert m.mean.tolist() == [3.0, 3.0]
     assert m.n.tolist() == [3, 2]
-    assert m.text(column=1).endswith("(n = 2 segments)")
+    assert "(n = 2 segments). only 2 segments:" in m.text(column=1)
     alone = {tuple(v) for v in m.draws.round(9).tolist()}
     assert all(b in (5.0, 1.0) or 1 < b < 5 or np.isnan(b) for _, b in alone)
     assert (m.low <= m.mean).all()
@@ -197,7 +200,7 @@ def test_a_score_of_sums_has_the_error_that_leaving_out_documents_gives():
         chrf.count(hyps, refs=[refs], segment=np.arange(90)), np.repeat(np.arange(30), 3)
     )[:, None]
     counts = Resamples(range(30), 300, rng)
-    low, high, se, draws = score_intervals(
+    low, high, se, draws, uneven = score_intervals(
         chrf.score_count, sums, counts, sizes=np.full((30, 1), 3)
     )
     without = chrf.score_count(sums.sum(0) - sums)[:, 0]
@@ -205,6 +208,7 @@ def test_a_score_of_sums_has_the_error_that_leaving_out_documents_gives():
     assert se[0] == pytest.approx(jackknife, rel=0.03)
     assert draws.std() == pytest.approx(jackknife, rel=0.15)
     assert low[0] < chrf.score_corpus(hyps, refs=[refs]) < high[0]
+    assert not uneven[0]
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(8, 20), st.integers(0, 99))
@@ -246,6 +250,23 @@ def test_one_long_document_counts_for_nearly_all():
     assert few_clusters(8) == ""
     assert "1.5" in few_clusters(20, counting=float(effective([80, *[1] * 19])))
     assert "2.5" in few_clusters(4, "raters", 2.5)
+
+
+@pytest.mark.parametrize("offset", [0, 1e6])
+def test_skewed_documents_and_those_tied_to_their_size_are_told(offset):
+    """By scipy's skewness and correlation of the documents' means, in any unit."""
+    rng, docs = np.random.default_rng(3), np.repeat(range(12), range(1, 13))
+    level = rng.permutation(stats.norm.ppf((np.arange(12) + 0.5) / 12))
+    for mean, uneven in ((level, False), (np.exp(1.5 * level), True), (np.arange(12), True)):
+        size = np.bincount(docs)
+        tied = stats.pearsonr(size, mean).pvalue < 0.05
+        assert uneven == (tied or abs(stats.skew(mean)) > 1)
+        found = bootstrap_means(offset + np.stack([mean[docs], 0 * docs], 1), docs, rng, 200)
+        assert found.uneven.tolist() == [uneven, False]
+        assert ("skewed" in found.text()) == uneven
+        few = pd.DataFrame({"system": ["a", "b"], "n_docs": 12, "uneven": [uneven, False]})
+        assert few_documents(few).startswith("a: the scores of the documents") == uneven
+    assert moves_variance(mean[docs] - mean[docs].mean(), docs)[2]
 
 
 def test_many_segments_take_no_more_memory_than_a_block_of_draws():

@@ -54,7 +54,7 @@ def test_a_column_of_means_is_an_estimate():
     assert (one.value, one.n, one.n_docs, one.unit) == (6.0, 3, 2, "words")
     assert one.interval == (means.low[1], means.high[1])
     assert (one.se, one.n_effective) == (means.se[1], means.n_effective[1])
-    assert str(one).endswith("(n = 3 texts in 2 documents)")
+    assert "(n = 3 texts in 2 documents). only 2 documents: the" in str(one)
     assert means.text("words", 1) == means.estimate(1, unit="words").text(2)
 
 

@@ -119,6 +119,22 @@ def test_the_interval_of_a_share_by_hand():
     assert share_interval(2, 4) == pytest.approx((0.5 - half, 0.5 + half))
 
 
+@pytest.mark.verifies("Share with Wilson's interval", by="hand")
+def test_a_share_of_trials_in_documents():
+    """Two documents, each of one mind: one trial, t of 1 degree of freedom. Without a miss: a trial per document."""
+    t2 = stats.t.ppf(0.975, 1) ** 2
+    half = np.sqrt(t2 * 0.25 + t2 * t2 / 4) / (1 + t2)
+    found = share_interval([1, 1, 0, 0], docs=[*"aabb"])
+    assert found == pytest.approx((0.5 - half, 0.5 + half))
+    z2 = stats.norm.ppf(0.975) ** 2
+    assert share_interval(np.ones(12), docs=[*"abc"] * 4) == pytest.approx((3 / (3 + z2), 1))
+    even = np.tile([0, 0.5, 1, 1], 50)
+    low, high = share_interval(even, docs=np.repeat(range(50), 4))
+    assert (low, high) == pytest.approx(share_interval(even.sum(), 200), abs=0.003)
+    with pytest.raises(DataError):
+        share_interval([1, 0], docs=["a"])
+
+
 @pytest.mark.verifies("Share with Wilson's interval", by="property")
 @given(st.integers(1, 99).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_hits_and_misses_share_an_interval(of):

@@ -370,7 +370,8 @@ def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
     shape, fill = zip(*LEVELS.values(), strict=True)
     key = _legend(symbolSize=160, columnPadding=18, labelLimit=400)
     looks = _told_apart("decision", LEVELS, key, shape=shape, fill=fill)
-    tips: list[Any] = ["name:N", *map(_tip, ("r", "p", "p_holm", "threshold"))]
+    numbers = ("r", "p", "p_holm", "threshold", *rows.columns.intersection(["q"]))
+    tips: list[Any] = ["name:N", *map(_tip, numbers)]
     step = "alpha / (datum.m - datum.rank + 1)"
     marks = _dots(rows).transform_calculate(decision=level, threshold=step)
     marks = marks.encode(x=x, y=y, tooltip=tips, **looks)

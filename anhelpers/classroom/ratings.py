@@ -240,11 +240,13 @@ def agreement(
         pairs /= (n.sum(1) - 1)[:, None, None]
         sums = cluster_sums(pairs.reshape(len(n), -1), times.index)[:, None]
         score, sizes = partial(_of_coincidences, level, SCALE), np.bincount(times.index)[:, None]
-        low, high, error, _ = score_intervals(score, sums, times, sizes=sizes)
+        low, high, error, *_ = score_intervals(score, sums, times, sizes=sizes)
         least, most = student(score(sums.sum(0)), error, effective(sizes))
         lowest, highest = min(low[0], least[0]), max(high[0], most[0])
         ends = {"low": max(-1.0, float(lowest)), "high": min(1.0, float(highest))}
         ends["se"] = float(error[0])
+        if not note and (used := np.count_nonzero(n.sum(0))) < len(SCALE) - 1:
+            note = f"only {used} different ratings: the interval may be too short."
         if note:
             note += " More segments would make the interval narrower; more raters hardly would."
     else:

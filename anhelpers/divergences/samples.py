@@ -511,12 +511,13 @@ def kl_from_logprobs(
     value = float(ratio.mean())
     of = _documents(log_q, docs, "docs")
     of = np.arange(len(ratio)) if of is None else of[there]
-    n_docs, se, counting = _n_documents(of), math.nan, math.nan
+    n_docs, se, counting, uneven = _n_documents(of), math.nan, math.nan, False
     if math.isfinite(value) and n_docs != 1:
-        variance, counting = moves_variance((ratio - value) / len(ratio), of)
+        variance, counting, uneven = moves_variance((ratio - value) / len(ratio), of)
         se = math.sqrt(variance)
     low, high = (float(end) for end in student(value, se, counting))
     facts: dict = {"n": len(ratio), "left_out": missing, "n_docs": n_docs, "n_effective": counting}
     facts |= {"unit": "nats", "bias": "unbiased", "signature": "mean log q - log f"}
     few = n_docs or len(ratio), "documents" if n_docs else "outputs", counting
-    return Estimate("kl", value, se=se, low=low, high=high, caution=few_clusters(*few), **facts)
+    facts["caution"] = few_clusters(*few, uneven=uneven)
+    return Estimate("kl", value, se=se, low=low, high=high, **facts)

@@ -32,7 +32,7 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
 
     Returns
     -------
-    DataFrame of system, n_segments, n_raters, n_docs, n_effective (`bootstrap.effective` documents); penalty,
+    DataFrame of system, n_segments, n_raters, n_docs, n_effective (`bootstrap.effective` documents), uneven; penalty,
     penalty_low, penalty_high and so on, MQM points per segment, lower is better; the same with _same_raters;
     resampled ("documents and raters"; without raters if one rater saw all of a system; "" without an interval);
     n_effective_raters; unit; signature. A system is averaged over the segments that were rated for it. There is no
@@ -48,13 +48,15 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
     table["n_docs"] = [len(set(docs[~np.isnan(column)])) for column in matrices[0].T]
     if len(docs) > 1:
         found = bootstrap_means(np.hstack(matrices), clusters_of(docs), rng, n_draws)
-        low, high, counting = (
-            v.reshape(len(KINDS), -1) for v in (found.low, found.high, found.n_effective)
+        low, high, counting, uneven = (
+            v.reshape(len(KINDS), -1)
+            for v in (found.low, found.high, found.n_effective, found.uneven)
         )
     else:
         # one segment has no interval
         low = high = counting = np.full((len(KINDS), len(scores.systems)), np.nan)
-    table["n_effective"] = counting[0]
+        uneven = np.zeros(low.shape, dtype=bool)
+    table["n_effective"], table["uneven"] = counting[0], uneven.any(0)
     mean = table[list(KINDS)].to_numpy().T
     down, up, raters = _with_raters(scores, mean, low, high)
     low = np.maximum(0, low)  # no penalty is below 0
@@ -69,7 +71,9 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
     bounds = [kind + end for kind in KINDS for end in ("", "_low", "_high")]
     fixed = [f"{kind}{end}_same_raters" for kind in KINDS for end in ("_low", "_high")]
     last = ["resampled", "n_effective_raters", "unit", "signature"]
-    table = table[["n_segments", "n_raters", "n_docs", "n_effective", *bounds, *fixed, *last]]
+    table = table[
+        ["n_segments", "n_raters", "n_docs", "n_effective", "uneven", *bounds, *fixed, *last]
+    ]
     return table.sort_values("penalty", kind="stable").reset_index()
 
 

@@ -119,7 +119,7 @@ def lpp_distance(
     sides = [(moves_q, of_q), (moves_r, of_r)]
     if paired:
         sides = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))]
-    variance, counting = np.array([moves_variance(*side) for side in sides]).T
+    variance, counting, uneven = np.array([moves_variance(*side) for side in sides]).T
     se, gap = math.sqrt(variance.sum()), lpp_q - lpp_r
     share = variance / variance.sum() if se else np.ones_like(variance)
     freedom = 1 / float((share**2 / np.maximum(1.0, counting - 1)).sum())
@@ -131,7 +131,7 @@ def lpp_distance(
     facts: dict = {"n": n_q, "n_docs": m_q, "n_r": n_r, "docs_r": m_r, "n_effective": fewest}
     facts["left_out"] = np.size(q_mean_logprobs) + np.size(r_mean_logprobs) - n_q - n_r
     facts |= {"se": se, "unit": "nats per token", "bias": "unbiased"}
-    facts["caution"] = few_clusters(*few, fewest)
+    facts["caution"] = few_clusters(*few, fewest, uneven=bool(uneven.any()))
     signed = Estimate("signed gap LPP(Q) − LPP(R)", gap, low=low, high=high, **facts)
     return LppDistance(lpp_q, lpp_r, signed)
 
@@ -205,12 +205,12 @@ def score_mono(metric: Metric, mono: Mono) -> tuple[Estimate, np.ndarray]:
     there = scores[~np.isnan(scores)]
     n = checks.whole(f"R ({mono.origin}): number of texts with a score", len(there), 2)
     mean = float(there.mean())
-    variance, counting = moves_variance((there - mean) / n, np.arange(n))
+    variance, counting, uneven = moves_variance((there - mean) / n, np.arange(n))
     low, high = np.clip(student(mean, variance**0.5, counting), *metric.oriented_bounds).tolist()
     facts: dict = {"se": variance**0.5, "n": n, "of": "texts", "n_effective": counting}
     facts |= {"left_out": len(scores) - n, "unit": metric.unit, "bias": "unbiased"}
     facts["signature"] = f"{metric.signature}|{mono.signature}"
-    facts["caution"] = few_clusters(n, "texts")
+    facts["caution"] = few_clusters(n, "texts", uneven=uneven)
     return Estimate("R", mean, low=low, high=high, **facts), scores
 
 

@@ -23,6 +23,7 @@ from ..bootstrap import (
     cluster_sums,
     clusters_of,
     effective,
+    few_clusters,
     score_intervals,
     student,
 )
@@ -222,6 +223,7 @@ def soft_pairwise_accuracy(
     facts: dict = {"se": se, "n": x.shape[1] * (x.shape[1] - 1) // 2, "of": "pairs of systems"}
     facts |= {"n_docs": len(values) - 1, "n_effective": counting, "left_out": int((~whole).sum())}
     facts["signature"] = f"swaps:{len(signs)}"
+    facts["caution"] = few_clusters(len(values) - 1, counting=counting)
     return Estimate("soft pairwise accuracy", float(values[0]), low=low, high=high, **facts)
 
 

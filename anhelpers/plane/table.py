@@ -68,8 +68,9 @@ def systems_table(
     -------
     DataFrame with system, category; accuracy and naturalness, each with _low, _high, _se (`bootstrap.score_intervals`,
     clipped to `Axis.bounds`, which are in `attrs["bounds"]`); correlation : of both axes in the draws; n (segments),
-    n_docs, n_effective (`bootstrap.effective`) of this system; resampled : "documents" or "segments"; outside : "", or
-    why it is not compared; pareto : no compared system is at least as good on both axes and better on one (False for
+    n_docs, n_effective (`bootstrap.effective`) of this system, uneven : whether they are so on an axis
+    (`bootstrap.score_intervals`); resampled : "documents" or "segments"; outside : "", or why it is not compared;
+    pareto : no compared system is at least as good on both axes and better on one (False for
     controls and near-copies); pareto_share : share of resamples in which it is (nan for these), no probability: in
     simulated tradeoffs of 12 to 24 systems, of those with a share below 0.05, 42 to 57 % are optimal in truth,
     around 0.5 63 to 77 %, from 0.95 on 64 to 93 % (`docs/calibration.md`); with a curve accuracy_gap, naturalness_gap,
@@ -77,7 +78,7 @@ def systems_table(
     axis. A stored axis has no draws, so what needs them is nan.
     """
     scores = plane.scores()
-    low, high, errors, draws, resampled = _resampled(plane, rng, n_draws)
+    low, high, errors, draws, uneven, resampled = _resampled(plane, rng, n_draws)
     columns: dict[str, object] = {"system": plane.systems, "category": plane.categories}
     for i, axis in enumerate(AXES):
         columns |= {axis: scores[i], f"{axis}_low": low[i], f"{axis}_high": high[i]}
@@ -88,7 +89,7 @@ def systems_table(
     columns["resampled"] = plane.unit
     index = np.unique(plane.clusters, return_inverse=True)[1]
     sizes = cluster_sums(plane.there.astype(np.float64), index)
-    columns["n_effective"] = counting = effective(sizes)
+    columns["n_effective"], columns["uneven"] = (counting := effective(sizes)), uneven.any(0)
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
     drawn = _on_frontier(plane) & ~np.isnan(draws).any((0, 1))
     columns["pareto"] = _best(plane, scores)
@@ -211,48 +212,54 @@ def _gaps(
 
 def _resampled(
     plane: Plane, rng: np.random.Generator, n_draws: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Resamples | None]:
-    """(2, k) ends and standard errors of the scores, (B, 2, k) draws, and the resamples.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, Resamples | None]:
+    """(2, k) ends and standard errors of the scores, (B, 2, k) draws, (2, k) uneven, and the resamples.
 
     All nan and None for one segment; nan for a stored axis.
     """
     k = len(plane.systems)
     if len(plane) < 2:
         nothing = np.full((2, k), np.nan)
-        return nothing, nothing, nothing, nothing[None], None
+        return nothing, nothing, nothing, nothing[None], np.zeros((2, k), dtype=bool), None
     drawn = Resamples(plane.clusters, n_draws, rng)
     sizes = cluster_sums(plane.there.astype(np.float64), drawn.index)
     found = [
         score_intervals(axis.score, cluster_sums(axis.counts, drawn.index), drawn, sizes=sizes)
         for axis in plane.axes
     ]
-    low, high, errors, draws = (np.stack(part, axis=-2) for part in zip(*found, strict=True))
+    parts = zip(*found, strict=True)
+    low, high, errors, draws, uneven = (np.stack(part, axis=-2) for part in parts)
     least, most = np.array([axis.bounds for axis in plane.axes]).T[:, :, None]
     low, high = np.clip(low, least, most) + 0.0, np.clip(high, least, most) + 0.0
     stored = [axis.level == "stored" for axis in plane.axes]
     for part in (low, high, errors, draws):
         part[..., stored, :] = np.nan
-    return low, high, errors, draws, drawn
+    return low, high, errors, draws, uneven, drawn
 
 
 def few_documents(table: pd.DataFrame) -> str:
-    """Name systems on few (effective) documents, too few for reliable intervals; "" for enough of them.
+    """Name systems on few (effective) or uneven documents, whose intervals are not reliable; "" for others.
 
     Parameters
     ----------
     table : DataFrame
-        With columns system, n_docs and, optionally, n_effective.
+        With columns system, n_docs and, optionally, n_effective and uneven.
     """
     counting = table["n_effective" if "n_effective" in table else "n_docs"]
-    few = table[(counting > 1) & (counting < FEWEST)]
-    if few.empty:
-        one = "All segments are of one document and are resampled as independent: intervals may be too short."
-        return one if ((table.n_docs == 1) & (counting > 1)).all() else ""
-    what = "documents" if "resampled" not in few else str(few.resampled.iloc[0])
-    counted = few["n" if what == "segments" else "n_docs"]
-    names = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
-    told = few_clusters(int(counted.min()), what, float(counting[few.index].min()), counted.max())
-    return f"{names}: {told}" if len(few) < len(table) else told
+    few, told = (counting > 1) & (counting < FEWEST), []
+    uneven = table.get("uneven", False) & ~few
+    for part in (table[few], table[uneven]):
+        if part.empty:
+            continue
+        what = "documents" if "resampled" not in part else str(part.resampled.iloc[0])
+        counted = part["n" if what == "segments" else "n_docs"]
+        names = ", ".join(part.system[:5]) + ", …" * (len(part) > 5)
+        counts = int(counted.min()), what, float(counting[part.index].min()), counted.max()
+        text = few_clusters(*counts, uneven=bool(uneven[part.index].any()))
+        told.append(f"{names}: {text}" if len(part) < len(table) else text)
+    one = "All segments are of one document and are resampled as independent: intervals may be too short."
+    told += [one] * bool(((table.n_docs == 1) & (counting > 1) & ~few).all())
+    return " ".join(told)
 
 
 def with_mono(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from .._lazy import pd
-from ..bootstrap import MeanInterval, bootstrap_means, clusters_of, few_clusters
+from ..bootstrap import MeanInterval, bootstrap_means, clusters_of
 from ..errors import DataError, counted
 from ..estimate import Estimate
 
@@ -62,10 +62,9 @@ class Xmi:
         left = f"{self.left_out} of {n + self.left_out} sentences left out: a score or text is missing."
         below = f"{xmi.name.partition('_')[0].upper()} is below 0 with its whole interval. "
         below += "Are the two models swapped?"
-        few = few_clusters(
-            xmi.n_docs, "documents" if xmi.n_docs < n else "sentences", xmi.n_effective
+        return tuple(
+            filter(None, (left * bool(self.left_out), below * (xmi.high < 0), xmi.caution))
         )
-        return tuple(filter(None, (left * bool(self.left_out), below * (xmi.high < 0), few)))
 
     def __str__(self) -> str:
         missing = f"; {self.left_out} sentences left out" if self.left_out else ""
@@ -317,7 +316,7 @@ def xmi_table(
 def _bits(
     names: Sequence[str], found: MeanInterval, signature: str, unit: str = SENTENCE
 ) -> list[Estimate]:
-    """Return means with their intervals as estimates; an entropy's interval ends at 0.
+    """Return means with their intervals as estimates, the last with a caution; an entropy's interval ends at 0.
 
     Parameters
     ----------
@@ -330,7 +329,8 @@ def _bits(
         if name == "H" or name.startswith("h_"):
             one = replace(one, low=max(0.0, one.low), high=max(0.0, one.high))
         means.append(one)
-    return means
+    told = next((one.caution for one in means if one.caution), "")
+    return [replace(one, caution=told * (one is means[-1])) for one in means]
 
 
 def _pair(

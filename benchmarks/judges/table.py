@@ -88,19 +88,19 @@ def judge_table(of: Judged) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def win_share(first: np.ndarray, second: np.ndarray, of: str) -> Estimate:
-    """The share of pairs in which the first has the higher score; a tie counts half. Wilson's interval."""
+def win_share(first: np.ndarray, second: np.ndarray, of: str, docs: np.ndarray) -> Estimate:
+    """The share of pairs in which the first has the higher score (a tie: half), with Wilson's interval by documents."""
     there = ~(np.isnan(first) | np.isnan(second))
-    n, hits = (
-        int(there.sum()),
-        float((first > second)[there].sum() + (first == second)[there].sum() / 2),
-    )
-    low, high = share_interval(hits, n)
-    return Estimate("share", hits / n if n else np.nan, low=low, high=high, n=n, of=of)
+    hits = ((first > second) + (first == second) / 2)[there]
+    low, high = share_interval(hits, docs=docs[there])
+    return Estimate("share", hits.mean(), low=low, high=high, n=len(hits), of=of)
 
 
 def rank_agreement(plane: Any, rng: np.random.Generator, n_draws: int = 1000) -> Estimate:
-    """Spearman's ρ of the systems on the two axes; interval: the middle 95 % over resamples of documents, and ρ."""
+    """Spearman's ρ of the systems on the two axes; low, high: the middle 95 % of resamples of documents, and ρ.
+
+    They describe other documents of the same number, and are no interval of the ρ of all documents.
+    """
     plane = plane.only(plane.distinct())
     scores = plane.scores()
     known = np.flatnonzero(~np.isnan(scores).any(0))
@@ -120,8 +120,11 @@ def _tags(of: Judged) -> Answers:
     for first, second in TAG_PAIRS:
         for judge, scores in of.scores.items() if {first, second} <= set(tags) else ():
             means = pd.Series(scores).groupby([tags, segment]).mean().unstack()
-            share = win_share(means.loc[first].to_numpy(), means.loc[second].to_numpy(), "sources")
-            yield judge, f"{first} > {second}", share
+            pair, docs = (
+                means.loc[[first, second]].to_numpy(),
+                np.array(of.test.docs)[means.columns],
+            )
+            yield judge, f"{first} > {second}", win_share(*pair, "sources", docs)
 
 
 def _own_pairs(of: Judged) -> Answers:
@@ -130,11 +133,8 @@ def _own_pairs(of: Judged) -> Answers:
         for judge, metric in of.metrics.items():
             if judge != PEOPLE:  # ratings are of candidates only
                 scores = metric.oriented(metric.score_segments([*good, *bad]))
-                yield (
-                    judge,
-                    "minimal pairs",
-                    win_share(scores[: len(good)], scores[len(good) :], "pairs"),
-                )
+                sides = scores.reshape(2, -1)
+                yield judge, "minimal pairs", win_share(*sides, "pairs", np.arange(len(good)))
 
 
 def _ratings(of: Judged) -> Answers:

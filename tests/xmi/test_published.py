@@ -165,6 +165,32 @@ def test_scipy_agrees(values):
             assert found.p[method] == pytest.approx(theirs.pvalue, rel=1e-7)
 
 
+@pytest.mark.verifies("Benjamini and Hochberg's q", by="hand")
+@pytest.mark.verifies("Benjamini and Hochberg's q", by="property")
+@pytest.mark.verifies("Benjamini and Hochberg's q", by="foreign", of="statsmodels, recorded")
+@pytest.mark.parametrize(
+    ("p", "q"),
+    [
+        ([0.01, 0.015, 0.03, 0.2], [4 * 0.015 / 2] * 2 + [4 * 0.03 / 3, 0.2]),
+        (
+            [0.01, 0.015, 0.03, 0.2, 4e-4, 0.03, 0.6],
+            [0.035] * 2 + [0.042, 7 / 30, 0.0028, 0.042, 0.6],
+        ),
+    ],
+)
+def test_the_expected_share_of_false_rejections(monkeypatch, p, q):
+    """By hand, and multipletests(p, method="fdr_bh") of statsmodels 0.15.0; never above Holm's."""
+    monkeypatch.setattr("anhelpers.xmi.features.correlation_p", lambda r, n: np.array(p))
+    table, features = frames(np.arange(4.0), np.arange(4.0))
+    many = features[["direction"]].assign(
+        **{f"x{k}": np.random.default_rng(k).random(4) for k in range(len(p))}
+    )
+    found = feature_correlations(table, many)
+    assert found.q.tolist() == pytest.approx(q * 2, rel=1e-12)
+    assert found.fdr.equals(found.q < 0.05)
+    assert ((found.p <= found.q) & (found.q <= found.p_holm)).all()
+
+
 @pytest.mark.verifies("Correlations of XMI with features", by="property")
 def test_a_feature_that_does_not_vary_is_no_test():
     """Not even where its mean is rounded; the threshold counts the other one only."""
@@ -172,8 +198,8 @@ def test_a_feature_that_does_not_vary_is_no_test():
     found = feature_correlations(table, features.assign(same=0.007962)).set_index(
         ["feature", "method"]
     )
-    assert found.loc["same"][["r", "p", "p_holm"]].isna().all(axis=None)
-    assert not found.loc["same"][["uncorrected", "bonferroni", "holm"]].any(axis=None)
+    assert found.loc["same"][["r", "p", "p_holm", "q"]].isna().all(axis=None)
+    assert not found.loc["same"][["uncorrected", "bonferroni", "holm", "fdr"]].any(axis=None)
     assert (found.threshold == 0.05).all()
 
 
