@@ -147,8 +147,8 @@ def share_interval(
 ) -> tuple[float, float]:
     """(low, high) of a share in [0, 1], 95 %: Wilson's interval, of positive width even for 0 or n hits.
 
-    For trials in documents, n is divided by the design effect (variance by documents over variance of independent
-    trials, at least 1), and the quantile is Student's. For 0 or n hits, n is the number of `effective` documents.
+    For trials in documents: if their variance by documents exceeds that of independent trials, n is divided by the
+    ratio, and the quantile is Student's. For 0 or n hits, n is the number of `effective` documents.
 
     Parameters
     ----------
@@ -172,10 +172,11 @@ def share_interval(
         _, of, sizes = np.unique(np.asarray(docs), return_inverse=True, return_counts=True)
         away, m, trials = np.bincount(of, hits - hits.mean()), len(sizes), n * n / (sizes @ sizes)
         hits = hits.sum()
-        if 0 < hits < n:
-            z = float(stdtrit(max(1.0, trials - 1), 0.975))
-            alone = hits / n * (1 - hits / n)
-            trials = alone / max(alone / n, m / (m - 1) * (away @ away) / n**2)
+        alone, variance = hits / n * (1 - hits / n), m / (m - 1) * (away @ away) / n**2
+        if variance > alone / n:
+            z, trials = float(stdtrit(max(1.0, trials - 1), 0.975)), alone / variance
+        elif alone:
+            trials = n
     if not n:
         return float("nan"), float("nan")
     checks.non_negative("hits", min(hits, n - hits))
