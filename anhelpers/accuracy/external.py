@@ -28,6 +28,7 @@ from ..errors import DataError, counted
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
 
+_FARTHEST = 10  # standard deviations; points may be further from 0
 _MQM = {"mqm": "penalty", "mqm-accuracy": "accuracy", "mqm-fluency": "fluency"}
 
 
@@ -207,13 +208,13 @@ def _human(name: str, kind: str, place: str) -> Metric:
     if not is_export(paths[0]):
         table = read_table(paths[0], {"raw": float, "score": float}, optional=["raw", "score"])
         values = table["raw"] if "raw" in table else table.get("score")
-        if values is not None and (values < 0).any():
+        if values is not None and values.min() < 0 and values.abs().max() <= _FARTHEST:
             family = Family("standard deviations of a rater")
         elif values is not None and len(values) > 9 and values.isin(range(7)).all():
             family = SQM
 
     def score_systems(test: TestSet) -> Given:
-        found = _joined(test, read_ratings_of(test, paths, kind), kind.upper(), paths[0])
+        found = _joined(test, read_ratings_of(test, paths, kind, family), kind.upper(), paths[0])
         return found._replace(values=_own_direction(found.values, family, kind.upper(), paths[0]))
 
     files = ",".join(path.name for path in paths)

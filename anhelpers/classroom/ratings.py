@@ -243,7 +243,7 @@ def agreement(
         low, high, error, *_ = score_intervals(score, sums, times, sizes=sizes)
         least, most = student(score(sums.sum(0)), error, effective(sizes))
         lowest, highest = min(low[0], least[0]), max(high[0], most[0])
-        ends = {"low": max(-1.0, float(lowest)), "high": min(1.0, float(highest))}
+        ends = {"low": max(float(lowest), -1.0), "high": min(float(highest), 1.0)}
         ends["se"] = float(error[0])
         if not note and (used := np.count_nonzero(n.sum(0))) < len(SCALE) - 1:
             note = f"only {used} different ratings: the interval may be too short."

@@ -198,12 +198,16 @@ def _rows_of(frame: Any, path: str | PathLike) -> list[dict[str, Any]]:
 
 def _read_records(path: str | PathLike) -> list[dict[str, Any]]:
     """Return the objects of JSON Lines."""
-    return [*map(_renamed, _read_jsonl(path))]
+    return [_renamed(record, path, i) for i, record in enumerate(_read_jsonl(path), 1)]
 
 
-def _renamed(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with the keys used here."""
-    return {_ALIASES.get(key, key): value for key, value in record.items()} | record
+def _renamed(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str, Any]:
+    """Return a record with the keys used here; a DataError for two keys of one meaning."""
+    named = {_ALIASES.get(key, key): value for key, value in record.items()}
+    if len(named) < len(record):
+        twice = ", ".join(key for key in record if key in {*_ALIASES, *_ALIASES.values()})
+        raise DataError(f"got {twice}, expected one of them.", path, line)
+    return named
 
 
 def _assembled(
@@ -264,7 +268,7 @@ def _flat(
 
 def _fields(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str, Any]:
     """Return the fields of a candidate."""
-    record = _renamed(record)
+    record = _renamed(record, path, line)
     found = {
         key: _value(record, key, kind, path, line, needed=key in ("segment", "text"))
         for key, kind in _KINDS.items()
@@ -273,7 +277,11 @@ def _fields(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str
     found["count"] = 1 if found["count"] is None else found["count"]
     number = record.get("logprob")
     number = math.nan if number is None else number
-    if not isinstance(number, int | float) or number > checks.ROUNDING or number < -1e300:
+    if (
+        not isinstance(number, int | float)
+        or number > checks.ROUNDING
+        or number < checks.LEAST_LOGPROB
+    ):
         raise DataError(f"logprob: got {number!r:.40}, expected a number ≤ 0.", path, line)
     return {**found, "logprob": float(number)}
 

@@ -127,7 +127,9 @@ _ALIASES = {
 _NUMBERS = {"raw": float, "score": float, "value": float, "points": float, "segment": int}
 
 
-def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) -> pd.DataFrame:
+def read_scores(
+    path: str | PathLike, test: TestSet, metric: str | None = None, *, family: Family | None = None
+) -> pd.DataFrame:
     """Read a table of segment scores: system, segment, value, other columns.
 
     Parameters
@@ -138,6 +140,8 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
         ``anhelpers score --segments`` writes such a table.
     metric : str, optional
         Read the rows of one metric only.
+    family : Family, optional
+        Its unit and bounds; by default those of a known metric.
 
     Raises
     ------
@@ -162,11 +166,11 @@ def read_scores(path: str | PathLike, test: TestSet, metric: str | None = None) 
     if metric is not None and "metric" in table:
         table = _chosen(table, table.metric, metric, f"metric of {Path(path).name}")
     table = table.dropna(subset=["value"])
-    family = Family.of(metric or "")
+    family = family or Family.of(metric or "")
     if family and family.higher_is_better:  # scores of the others are often negated
         low, high = family.bounds
         outside = ~table.value.between(low - 1e-6, high + 1e-6)
-        _refuse(outside, f"{metric}: expected {family.unit}", path, table.value)
+        _refuse(outside, f"{metric or 'score'}: expected {family.unit}", path, table.value)
     return _checked(table, test, path) if numbered else _find_segments(test, table)
 
 

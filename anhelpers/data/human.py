@@ -34,7 +34,7 @@ from ..errors import DataError, counted
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
 from .candidates import JSONL
-from .external import _find_segments, read_scores, within
+from .external import Family, _find_segments, read_scores, within
 from .fetch import bundled
 from .io import _plain, _read_jsonl, _refuse, _suffix_of, read_bytes, read_lines, read_table
 from .languages import known_code, short_code
@@ -58,7 +58,9 @@ def _first_row(path: str | PathLike) -> list[str]:
     return next(csv.reader(read_lines(path)[:1]), [])
 
 
-def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataFrame:
+def read_ratings_of(
+    test: TestSet, paths: Sequence[Path], kind: str, family: Family
+) -> pd.DataFrame:
     """Read human ratings of a test set: system, segment, value, rater (if known).
 
     Parameters
@@ -67,13 +69,15 @@ def read_ratings_of(test: TestSet, paths: Sequence[Path], kind: str) -> pd.DataF
         Exports of Appraise, JSON Lines, or tables as `external.read_scores` reads them.
     kind : str
         One of KINDS, for exports.
+    family : Family
+        The unit of tables.
 
     Raises
     ------
     DataError : with file and line, for a malformed row, points outside 0 to 100, and lines of other documents.
     """
     if not all(map(is_export, paths)):
-        return pd.concat([read_scores(path, test) for path in paths])
+        return pd.concat([read_scores(path, test, family=family) for path in paths])
     if _suffix_of(paths[0]) in JSONL:
         return pd.concat([_find_segments(test, _read_json(path, test.lp)) for path in paths])
     named = test.name in SETS and whereabouts(test.name) is not None

@@ -23,6 +23,7 @@ from .._lazy import pd
 from ..errors import DataError, counted, nearest
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
+_MOST_LINES = 20_000_000
 _PACKINGS = (".gz", ".xz", ".zst")
 _MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that mean a missing number
 
@@ -62,7 +63,7 @@ def read_bytes(path: str | PathLike) -> bytes:
 
     Raises
     ------
-    DataError : a missing, damaged or truncated file, or one of more than 512 MiB.
+    DataError : a missing, damaged or truncated file, or one of more than 512 MiB or 20 million lines.
     """
     try:
         with open(path, "rb") as file:
@@ -73,8 +74,9 @@ def read_bytes(path: str | PathLike) -> bytes:
         names = sorted(os.listdir(folder)) if folder.is_dir() else []
         near = nearest(Path(path).name, names) if isinstance(error, FileNotFoundError) else ""
         raise DataError(f"cannot be read: {reason.lower()}{near or '.'}", path) from error
-    if len(data) > _LARGEST:
-        raise DataError(f"got more than {_LARGEST // 2**20} MiB of text. Split the file.", path)
+    if len(data) > _LARGEST or data.count(b"\n") > _MOST_LINES:
+        most = f"{_LARGEST // 2**20} MiB or {_MOST_LINES:,} lines"
+        raise DataError(f"got more than {most} of text. Split the file.", path)
     return data
 
 

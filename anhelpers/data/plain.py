@@ -14,6 +14,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError, counted
+from ..progress import note
 from .candidates import _NBEST, JSONL, _read_records
 from .io import _decode, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
 from .languages import CODES, _infer_pair, base
@@ -150,18 +151,37 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 
 
 def _read(path: Path) -> _Marked | tuple[str, ...]:
-    """Return the texts of SGM and XML, the translations of JSON Lines, the lines of any other file."""
+    """Return the texts of SGM and XML, the translations of JSON Lines by their numbers, the lines of any other file."""
     if _suffix_of(path) in JSONL:
-        return tuple(
+        records = _read_records(path)
+        texts = tuple(
             _value_of({_TEXT: record.get("text")}, _TEXT, str, path, line).rstrip("\r\n")
-            for line, record in enumerate(_read_records(path), 1)
+            for line, record in enumerate(records, 1)
         )
+        return tuple(texts[line] for line in _by_number(records, path))
     text = _decode(read_bytes(path), path)
     lines = _split_lines(text)
     if lines and _NBEST.match(lines[0]):
         told = "got an n-best list, expected a text per line. Give it as candidates."
         raise DataError(told, path, 1)
     return _marked(text, path) or lines
+
+
+def _by_number(records: Sequence[Mapping[str, object]], path: Path) -> Sequence[int]:
+    """Return the order of lines by their segment or id, if each has a number, else that of the file."""
+    ids = [str(record.get("segment", record.get("id"))) for record in records]
+    lines = range(len(ids))
+    if not all(map(str.isdecimal, ids)):
+        return lines
+    numbers = [*map(int, ids)]
+    wrong = [k for k in lines[1:] if numbers[k] <= numbers[k - 1]]
+    found = sorted(lines, key=numbers.__getitem__) if wrong else lines
+    if wrong and [numbers[k] - numbers[found[0]] for k in found] != [*lines]:
+        told = f"got number {ids[wrong[0]]:.20} after {ids[wrong[0] - 1]:.20}"
+        raise DataError(f"{told}, expected consecutive ones, each once.", path, wrong[0] + 1)
+    if wrong:
+        note(f"{path.name}: lines are taken in the order of their numbers (segment or id).")
+    return found
 
 
 def _read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:

@@ -193,7 +193,7 @@ def _total(
     def fits(score: Any) -> bool:
         if isinstance(score, bool) or not isinstance(score, int | float):
             return False
-        return -math.inf < score <= ROUNDING or (math.isnan(score) and not per_token)
+        return checks.LEAST_LOGPROB <= score <= ROUNDING or (math.isnan(score) and not per_token)
 
     wrong = [score for score in scores if not fits(score)]
     if wrong or n not in (None, len(scores)):
@@ -202,7 +202,7 @@ def _total(
         raise DataError(f"got {got}, expected {told}.", path, line)
     if not scores:
         return math.nan, math.nan
-    return min(0.0, math.fsum(scores)), scores[0] if per_token else math.nan
+    return min(math.fsum(scores), 0.0), scores[0] if per_token else math.nan
 
 
 def _columns(totals: Sequence[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:

@@ -136,8 +136,10 @@ class MqmScores:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on unequal coverage, unequal raters and adjusted severities; empty where there are none."""
-        return tuple(filter(None, (self.coverage, self.crews, self._severities())))
+        """Sentences on unequal coverage, unequal raters, adjusted severities and left-out rows; empty without any."""
+        lost = "Every rated translation has errors. Those without need rows of No-error to count."
+        lost *= len(self.values) > 9 and bool((self.values[:, 0] > 0).all())
+        return tuple(filter(None, (lost, self.coverage, self.crews, self._severities())))
 
     @property
     def coverage(self) -> str:

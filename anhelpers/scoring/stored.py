@@ -40,7 +40,7 @@ COLUMNS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreTable:
+class _ScoreTable:
     """Scores of a test set's systems and references, from `load_scores`.
 
     Parameters
@@ -104,7 +104,7 @@ def _read(name: str) -> tuple[dict[str, Any], pd.DataFrame]:
     return head, rows
 
 
-def load_scores(name: str | PathLike) -> ScoreTable:
+def load_scores(name: str | PathLike) -> _ScoreTable:
     """Load the scores of a test set's systems, which need neither its texts nor a model.
 
     Parameters
@@ -169,7 +169,7 @@ def load_scores(name: str | PathLike) -> ScoreTable:
         (note,),
         stored=stored,
     )
-    return ScoreTable(test, frame, mono)
+    return _ScoreTable(test, frame, mono)
 
 
 @dataclass(frozen=True)

@@ -327,7 +327,7 @@ def _bits(
     for k, name in enumerate(names):
         one = found.estimate(k, name, unit, of="sentences", signature=signature)
         if name == "H" or name.startswith("h_"):
-            one = replace(one, low=max(0.0, one.low), high=max(0.0, one.high))
+            one = replace(one, low=max(one.low, 0.0), high=max(one.high, 0.0))
         means.append(one)
     told = next((one.caution for one in means if one.caution), "")
     return [replace(one, caution=told * (one is means[-1])) for one in means]

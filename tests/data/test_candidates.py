@@ -180,10 +180,13 @@ def test_a_damaged_n_best_list_is_refused_with_its_line(jsonl, line, text):
 
 
 def test_keys_of_other_programs(jsonl):
-    path = jsonl({"src": "eins", "hypotheses": ["a", {"mt": "b"}]}, SOURCE | {"hypotheses": []})
+    path = jsonl({"src": "eins", "hypotheses": ["a", {"mt": "b"}]}, SOURCE)
     assert read_candidates(path, SRCS).texts == ("a", "b", "b")
-    flat = jsonl({"segment": 0, "mt": "a"}, {"segment": 1, "hypothesis": "b", "text": "c"})
-    assert read_candidates(flat, SRCS).texts == ("a", "c")
+    flat = {"segment": 0, "mt": "a"}, {"segment": 1, "hypothesis": "b"}
+    assert read_candidates(jsonl(*flat), SRCS).texts == ("a", "b")
+    for two in (flat[1] | {"text": "c"}, flat[1] | {"mt": "c"}):
+        with pytest.raises(DataError, match="line 2: got hypothesis, (text|mt), expected one"):
+            read_candidates(jsonl(flat[0], two), SRCS)
 
 
 def test_a_table_and_its_parquet_are_the_same(tmp_path):

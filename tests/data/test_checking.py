@@ -28,6 +28,8 @@ def test_a_shifted_reference_and_shuffled_lines_are_told_apart():
     assert "8 of 8 systems" in shifted[0]
     [shuffled] = check(replace(test, systems={**test.systems, "X": hyps[::-1]}))
     assert shuffled.startswith("X does not fit")
+    many = TestSet("t", "en-de", test.srcs * 8, {"ref": refs * 8}, {"X": hyps * 3 + hyps[::-1] * 5})
+    assert "lines match the reference no better" in check(many)[0]
 
 
 def test_other_languages_equal_systems_and_blank_texts_are_reported():

@@ -165,6 +165,17 @@ def test_scores_from_0_to_6_are_those_of_psqm(table):
         assert metric.score_systems(TEST).values[:, 0].tolist() == [2, 3, 4]
 
 
+@pytest.mark.parametrize("kind", ["esa", "da"])
+def test_one_negative_cell_is_refused_and_no_unit(table, kind):
+    """-5 and 51 by two raters are not 23 points; 1.5 and -0.5 are standard deviations."""
+    rows = [f"A,{i},r{r},{50 + i + r}" for i in range(3) for r in range(2)]
+    metric = _external_metric(f"{kind}:{table('system,segment,rater,score', *rows, 'A,0,r9,-5')}")
+    with pytest.raises(DataError, match="line 8: score: expected points, 0 to 100, got -5"):
+        metric.score_systems(TEST)
+    z = _external_metric(f"{kind}:{table('system,segment,score', 'A,0,1.5', 'A,1,-0.5')}")
+    assert z.unit == "standard deviations of a rater"
+
+
 @pytest.mark.parametrize(
     ("lines", "metric", "error", "named"),
     [

@@ -112,6 +112,9 @@ def test_small_files_that_unpack_to_too_much_are_refused(file, monkeypatch):
     for end, pack in PACK.items():
         with pytest.raises(DataError):
             io.read_lines(file(pack(b"0" * 10**7), f"a{end}"))
+    monkeypatch.setattr(io, "_MOST_LINES", 999)
+    with pytest.raises(DataError, match="999 lines"):
+        io.read_lines(file(b"\n" * 1000))
 
 
 def test_tables_keep_text_and_read_missing_numbers(file):

@@ -31,10 +31,10 @@ def test_sums_tokens_and_missing_sentences_of_jsonl(write):
         {"tokens": ["ein", "</s>"], "logprobs": [-1.5, -0.5], "id": 7, "doc": "d", "text": "Ein"},
         {"token_logprobs": [-1, -2, -3], "id": 8, "doc": "d", "text": "b"},
         {"logprobs": None, "id": "x", "doc": "e", "text": "c"},
-        {"logprob": -4, "id": "y", "doc": "e", "text": "d"},
+        {"logprob": math.nan, "id": "y", "doc": "e", "text": "d"},
     ]
     found = _read_token_scores(write(rows))
-    np.testing.assert_array_equal(found.logprobs, [-2, -6, np.nan, -4])
+    np.testing.assert_array_equal(found.logprobs, [-2, -6, np.nan, np.nan])
     assert found.tokens == (("ein", "</s>"), 3, None, None)
     assert (found.ids, found.docs) == (("7", "8", "x", "y"), ("d", "d", "e", "e"))
     assert found.texts == ("Ein", "b", "c", "d")
@@ -113,6 +113,8 @@ def test_fairseq_has_its_ids_and_base_2(write):
         ([{"logprobs": [-1], "logprob": -1}], "line 1"),
         ([{"logprobs": [None, -1]}], "line 1: got None"),
         ([{"logprobs": ["-1"]}], "line 1: got '-1'"),
+        ([{"logprobs": [-1, math.nan]}], "line 1: got nan"),
+        ("-1e308 -1e308\n", "line 1: got -1e\\+308"),
         ([{"logprobs": True}], "line 1: got True"),
         ([{"logprobs": [-1], "tokens": ["a", "b"]}], "line 1"),
         ([{"logprobs": [-1], "unit": "dits"}], "line 1.*dits"),

@@ -261,7 +261,9 @@ def test_other_systems_by_other_raters_are_noted_only_where_it_matters():
     assert of(fair).crews == ""
     # both give the same on average
     assert of([(s, g, s, 1) for s in range(2) for g in range(9)]).crews == ""
-    told = of([(s, g, s, 1 + s) for s in range(2) for g in range(9)]).crews
+    wrong = of([(s, g, s, 1 + s) for s in range(2) for g in range(9)])
+    told = wrong.crews
+    assert "No-error to count" in wrong.notes[0]
     assert "whose mean penalties range from 1.00 (r0) to 2.00 (r1)" in told
 
 
