@@ -81,7 +81,7 @@ def test_translations_may_be_json_lines(folder):
         if texts:
             assert add_systems(read(folder), path).systems["t"] == tuple(texts)
             continue
-        with pytest.raises(DataError, match="line 2: got number . after "):
+        with pytest.raises(DataError, match=r"line 2: got number . after "):
             add_systems(read(folder), path)
     path.write_text('{"mt": "x"}\n{"src": "y"}\n')
     for bad, line in (
