@@ -205,8 +205,7 @@ def _renamed(record: dict[str, Any], path: str | PathLike, line: int) -> dict[st
     """Return a record with the keys used here; a DataError for two keys of one meaning."""
     named = {_ALIASES.get(key, key): value for key, value in record.items()}
     if len(named) < len(record):
-        twice = ", ".join(key for key in record if key in {*_ALIASES, *_ALIASES.values()})
-        raise DataError(f"got {twice}, expected one of them.", path, line)
+        raise DataError("got two of text, mt, hypothesis, or candidates twice.", path, line)
     return named
 
 

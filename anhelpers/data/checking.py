@@ -81,8 +81,7 @@ def _misfit(hyps: Sequence[str], of_ref: Callable[[int], frozenset[str]]) -> str
         own = _trigrams(hyps[i])
         dice[0, i] = _dice(own, of_ref(i))
         if dice[0, i] < _CLOSE:
-            near = [i + k for k in _LAGS]
-            dice[1:, i] = [_dice(own, of_ref(j)) if 0 <= j < n else np.nan for j in near]
+            dice[1:, i] = [_dice(own, of_ref(i + k)) if 0 <= i + k < n else np.nan for k in _LAGS]
     low = ~np.isnan(dice[0]) & (np.nan_to_num(dice[0]) < _CLOSE)
     if low.sum() < _RUN:
         return ""

@@ -170,17 +170,15 @@ def _read(path: Path) -> _Marked | tuple[str, ...]:
 def _by_number(records: Sequence[Mapping[str, object]], path: Path) -> Sequence[int]:
     """Return the order of lines by their segment or id, if each has a number, else that of the file."""
     ids = [str(record.get("segment", record.get("id"))) for record in records]
-    lines = range(len(ids))
-    if not all(map(str.isdecimal, ids)):
-        return lines
-    numbers = [*map(int, ids)]
-    wrong = [k for k in lines[1:] if numbers[k] <= numbers[k - 1]]
-    found = sorted(lines, key=numbers.__getitem__) if wrong else lines
-    if wrong and [numbers[k] - numbers[found[0]] for k in found] != [*lines]:
+    numbers = [int(one) for one in ids if one.isdecimal()]
+    wrong = [k for k in range(1, len(numbers)) if numbers[k] <= numbers[k - 1]]
+    if len(numbers) < len(ids) or not wrong:
+        return range(len(ids))
+    found = sorted(range(len(ids)), key=numbers.__getitem__)
+    if any(numbers[k] != numbers[found[0]] + at for at, k in enumerate(found)):
         told = f"got number {ids[wrong[0]]:.20} after {ids[wrong[0] - 1]:.20}"
         raise DataError(f"{told}, expected consecutive ones, each once.", path, wrong[0] + 1)
-    if wrong:
-        note(f"{path.name}: lines are taken in the order of their numbers (segment or id).")
+    note(f"{path.name}: lines are taken in the order of their numbers (segment or id).")
     return found
 
 
