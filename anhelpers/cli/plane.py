@@ -32,21 +32,6 @@ _SWAPS = 10_000
 
 
 @dataclass(frozen=True)
-class _Request:
-    """The options of `anhelpers plane`."""
-
-    texts: shared._Texts
-    metrics: tuple[str, ...]
-    naturalness: str | None
-    lm: str
-    mono: str | bool | None
-    domain: str | None
-    out: str
-    seed: int
-    like_paper: bool = False
-
-
-@dataclass(frozen=True)
 class _Compared:
     """Systems, candidates of the oracle curve, and the names of the systems of --mine."""
 
@@ -91,27 +76,21 @@ def run(args: argparse.Namespace) -> None:
     from ..plane import readable
     from ..report import write_report
 
-    request = _Request(
-        shared._Texts.of(args),
-        tuple(dict.fromkeys(args.metrics)),
-        *(args.naturalness, args.lm, args.mono, args.domain, args.out, args.seed, args.like_paper),
-    )
-    compared = _read(request)
-    if request.like_paper:
-        metrics = request.metrics or ("chrf", *_of_systems(request))
-        request = replace(request, metrics=metrics, naturalness=request.naturalness or "lpp")
-    if not request.metrics:
-        request = replace(request, metrics=(_default_metric(request.texts.data, compared.test),))
-    chosen = request.naturalness or lookup.default_naturalness(compared.test.trg_lang, request.lm)
-    results = _score(request, compared, chosen)
+    compared = _read(args)
+    if args.like_paper:
+        args.metrics = args.metrics or ["chrf", *_of_systems(args)]
+        args.naturalness = args.naturalness or "lpp"
+    args.metrics = [*dict.fromkeys(args.metrics)] or [_default_metric(args.data, compared.test)]
+    chosen = args.naturalness or lookup.default_naturalness(compared.test.trg_lang, args.lm)
+    results = _score(args, compared, chosen)
     shared._print_notes(note for one in results for note in (*one.notes, *one.cautions))
     write_report(
-        request.out,
+        args.out,
         results,
-        [*request.metrics, chosen, *filter(None, [request.texts.data])],
+        [*args.metrics, chosen, *filter(None, [args.data])],
         n_segments=len(compared.test),
         n_draws=_DRAWS,
-        seed=request.seed,
+        seed=args.seed,
         named=compared.mine,
     )
     for one in results:
@@ -121,16 +100,16 @@ def run(args: argparse.Namespace) -> None:
         say(*rows, by + one.verdict, file=sys.stdout)
 
 
-def _read(request: _Request) -> _Compared:
+def _read(args: argparse.Namespace) -> _Compared:
     """Systems and candidates: those of a data set, or all outputs of -t."""
     from ..data import check, from_systems, load_candidates
     from ..plane import without_sparse
     from ..scoring import check_systems
 
-    texts = request.texts
+    texts = shared._Texts.of(args)
     given, joined = texts.read()
     test = check_systems(texts.selected(joined))
-    if request.like_paper:
+    if args.like_paper:
         test = without_sparse(test, 0.05)
     shared._print_notes(() if test.stored else check(test))
     if test.stored:
@@ -169,46 +148,46 @@ def _default_metric(data: str | None, test: TestSet) -> str:
     raise DataError(f"no references: got no -m, expected -r REF or -m with one of {free}.")
 
 
-def _of_systems(request: _Request) -> dict[str, Metric]:
+def _of_systems(args: argparse.Namespace) -> dict[str, Metric]:
     """CometKiwi where the systems of the data set have stored scores."""
     from ..scoring import load_scores, score_tables
 
-    name = request.texts.data
+    name = args.data
     stored = load_scores(name).metrics if name in score_tables() else {}
     return {"cometkiwi": stored["cometkiwi"]} if "cometkiwi" in stored else {}
 
 
-def _score(request: _Request, compared: _Compared, chosen: str) -> list[PlaneResult]:
+def _score(args: argparse.Namespace, compared: _Compared, chosen: str) -> list[PlaneResult]:
     """One result per accuracy metric, from the same draws."""
     from ..plane import outside_of
 
     test, folded = compared.test, chosen == LPP_DISTANCE
-    for name, axis in ((chosen, "naturalness"), *((one, "accuracy") for one in request.metrics)):
+    for name, axis in ((chosen, "naturalness"), *((one, "accuracy") for one in args.metrics)):
         lookup.row_of(name, axis)
-    model = shared._language_model(request.lm, [chosen], test)
+    model = shared._language_model(args.lm, [chosen], test)
     mono = None
-    if request.mono or folded:
-        mono = shared._monolingual(request.texts.data, test, request.mono)
-    elif request.like_paper:
+    if args.mono or folded:
+        mono = shared._monolingual(args.data, test, args.mono)
+    elif args.like_paper:
         try:
-            mono = shared._monolingual(request.texts.data, test, None)
+            mono = shared._monolingual(args.data, test, None)
         except DataError as error:  # the axis is log-perplexity alone
             shared._print_notes([str(error)])
     made = partial(lookup.metric, of=test, lm=model, mono=mono)
     naturalness = made(chosen)
     judge = made("lpp") if folded else naturalness
-    given = _of_systems(request) if request.like_paper else {}
-    accuracies = [given.get(name) or made(name) for name in request.metrics]
+    given = _of_systems(args) if args.like_paper else {}
+    accuracies = [given.get(name) or made(name) for name in args.metrics]
     results: list[PlaneResult] = []
     for plane, study in _planes(compared, accuracies, naturalness):
         people = {name: "human" for name in plane.systems if name not in test.systems}
         outside = outside_of(test, compared.mine) | people
         plane = replace(plane, outside={s: why for s, why in outside.items() if s in plane.systems})
         study = study and replace(study, plane=plane)
-        if request.domain:
-            study = study and study.domain(request.domain)
-            plane = study.plane if study else _of_domain(plane, request.domain)
-        found = _result(request, plane, study, results[0] if results else None)
+        if args.domain:
+            study = study and study.domain(args.domain)
+            plane = study.plane if study else _of_domain(plane, args.domain)
+        found = _result(args, plane, study, results[0] if results else None)
         results.append(_against(found, judge, mono) if mono else found)
     return results
 
@@ -243,13 +222,13 @@ def _planes(
 
 
 def _result(
-    request: _Request, plane: Plane, study: OracleStudy | None, before: PlaneResult | None
+    args: argparse.Namespace, plane: Plane, study: OracleStudy | None, before: PlaneResult | None
 ) -> PlaneResult:
     """Tables, tests and verdict by one accuracy metric; p-values of naturalness are those of `before`."""
     from .. import plane as planes
     from ..report import PlaneResult
 
-    rng = np.random.default_rng(request.seed)
+    rng = np.random.default_rng(args.seed)
     _, of_pairs, _ = rng.spawn(3)
     curve = study.curve if study else None
     table = study.systems(rng, _DRAWS) if study else planes.systems_table(plane, rng, _DRAWS)
