@@ -179,7 +179,7 @@ def share_interval(
             trials = n
     if not n:
         return float("nan"), float("nan")
-    checks.non_negative("hits", min(hits, n - hits))
+    checks.non_negative("hits", float(min(hits, n - hits)))
     z2, share = z * z, float(hits / n)
     middle = share + z2 / (2 * trials)
     half = z * float(np.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)))

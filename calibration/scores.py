@@ -66,7 +66,7 @@ def rows() -> Iterator[Row]:
         )
 
 
-NOTE = "a note stands beside the interval of a mean"
+NOTE = "a note is printed beside the interval of a mean"
 SHARE = "interval of a share (Wilson's, by documents)"
 MAYBE = (0.0, None, None)
 NOTED: dict[tuple[str, str], tuple[float, float | None, float | None]] = {
