@@ -63,7 +63,7 @@ KINDS = """
   sizes (lognormal, median 7, one in twenty above 32). A corpus score is the F1 of summed n-gram counts. Hard ones:
   lognormal documents (σ = 1.5), differences of two systems that are (1.3), one document in ten 40 points lower, and
   Student's t with 2.1 degrees of freedom. Shares: a beta distribution over documents.
-- **Systems**: with equal true scores (tests), random ones (Pareto optimality), or fixed ones correlated by about 0.7
+- **Systems**: with equal true scores (tests), random ones or on a line (Pareto front), or fixed ones correlated by 0.7
   (interval of r). For the claim of AN §5.2, the true scores are unrelated, equal, correlated by 0.8, or half along a
   frontier and half behind it.
 - **Not exchangeable**: the difference of two systems is lognormal, or falls by 10 in a tenth of the documents, or rises
