@@ -8,32 +8,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from .frame import (
-    AXIS,
-    BARS,
-    FONT,
-    LINE,
-    QUIET,
-    Ranges,
-    Size,
-    _alt_words,
-    _axis_of,
-    _checked,
-    _checked_systems,
-    _dots,
-    _Frame,
-    _framed,
-    _headline,
-    _Layer,
-    _legend,
-    _not_drawn,
-    _system_marks,
-    _systems_text,
-    _tip,
-    _told_apart,
-    axis_ranges,
-    number,
-)
+from . import frame as fr
+from .frame import Size, _checked, _Frame, _framed, _Layer, _tip, _told_apart, axis_ranges, number
 from .labels import _label_layers
 
 _WINDOWS = {  # kind: column and title of its x axis
@@ -104,27 +80,27 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
     low, high = float(rows[column].min()), float(rows[column].max())
     margin = 0.06 * (high - low) or 1.0
     ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
-    axis = _axis_of(x_title, size[0], tickCount=size[0] // 70, grid=False, **ticks)
+    axis = fr._axis_of(x_title, size[0], tickCount=size[0] // 70, grid=False, **ticks)
     domain = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
     x = alt.X(f"{column}:Q", axis=axis, scale=domain)
     scale = alt.Scale(domain=[-1.05, 1.25], nice=False)
     y_title = ["Pearson's r of", "the two axes"] if y_axis else None
-    left = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **AXIS)
+    left = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **fr.AXIS)
     y = {c: alt.Y(f"{c}:Q", scale=scale, axis=left) for c in (*_R, *_ALONE)}
     chosen, known = _Layer(rows.dropna(subset=_ALONE[:1])), _Layer(rows.dropna(subset=_R[1:]))
     zero = _Layer(pd.DataFrame({"pearson": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5)
     told = ("n_systems", "distance", *_R, *_ALONE, *_DETAILS)
     tips: list[Any] = [_tip(c) for c in told if c in rows]
     tips += ["systems:N"] if "systems" in rows else []
-    band = chosen.mark_area(color=BARS, opacity=0.25)
-    bar = known.mark_rule(color=BARS, strokeWidth=2)
+    band = chosen.mark_area(color=fr.BARS, opacity=0.25)
+    bar = known.mark_rule(color=fr.BARS, strokeWidth=2)
     mean = chosen.mark_line(color="#000000", strokeDash=[6, 4])
     layers = [
         band.encode(x=x, y=y["selection_low"], y2="selection_high:Q"),
         zero.encode(y=y["pearson"]),
         bar.encode(x=x, y=y["pearson_low"], y2="pearson_high:Q"),
         mean.encode(x=x, y=y["selection_pearson"]),
-        _dots(rows, fill=LINE, size=110).encode(x=x, y=y["pearson"], tooltip=tips),
+        fr._dots(rows, fill=fr.LINE, size=110).encode(x=x, y=y["pearson"], tooltip=tips),
     ]
     if kind != "nearest":
         sizes = rows["n_systems"].unique()
@@ -132,10 +108,10 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
             label = f"{sizes[0]:g} systems" + " each" * (len(rows) > 1)
             counts = pd.DataFrame({column: [(low + high) / 2], "label": [label]})
         else:  # about as many numbers as there is room for
-            step = -(-len(rows) * 3 * FONT // size[0])
+            step = -(-len(rows) * 3 * fr.FONT // size[0])
             counts = rows.sort_values(column)[::step]
             counts = counts[[column]].assign(label=[f"{n:g}" for n in counts["n_systems"]])
-        texts = _Layer(counts.assign(pearson=1.15)).mark_text(fontSize=FONT)
+        texts = _Layer(counts.assign(pearson=1.15)).mark_text(fontSize=fr.FONT)
         layers.append(texts.encode(x=x, y=y["pearson"], text="label:N"))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
@@ -166,7 +142,7 @@ def plot_against_fluency(
     kinds, groups = table["category"].unique(), list(renamed.groupby("metric", sort=False))
     panels, words = [], [f"each metric against {_FLUENCY}"]
     for i, (metric, own) in enumerate(groups):
-        frame = _checked_systems(own)
+        frame = fr._checked_systems(own)
         x_title = _FLUENCY if i + columns >= len(groups) else ""
         plane = _Frame.plane(
             axis_ranges([], [frame]), naturalness_title=x_title, accuracy_title="", size=size
@@ -174,13 +150,15 @@ def plot_against_fluency(
         bars, lines = plane.bars(frame)
         leaders, texts, lost = _label_layers(frame, plane, lines)
         tips = [_tip("naturalness", "fluency"), _tip("accuracy", "score")]
-        marks = _system_marks(frame, plane.channels, tips, kinds=kinds)
+        marks = fr._system_marks(frame, plane.channels, tips, kinds=kinds)
         panel = alt.layer(*bars, *leaders, marks, *texts).properties(width=size[0], height=size[1])
         name = (metric_titles or {}).get(str(metric), str(metric))
-        below = [*filter(None, [(notes or {}).get(str(metric), "")]), *_not_drawn(own, frame)]
-        panels.append(panel.properties(**_headline(name, below, size[0], 17)))
+        below = [*filter(None, [(notes or {}).get(str(metric), "")]), *fr._not_drawn(own, frame)]
+        panels.append(panel.properties(**fr._headline(name, below, size[0], 17)))
         unnamed = f"without a label for want of space: {', '.join(lost)}" if lost else ""
-        words.append(_alt_words(name, [*below, _systems_text(frame), unnamed]).removesuffix("."))
+        words.append(
+            fr._alt_words(name, [*below, fr._systems_text(frame), unnamed]).removesuffix(".")
+        )
     chart = alt.concat(*panels, columns=columns, spacing=24)
     return _framed(chart, title, words, width=columns * size[0])
 
@@ -231,16 +209,16 @@ def plot_bias(
         mixed = _checked(chosen(arc), [*axes.values()], name="share", least=0)
     if len(mixed):
         lines.append(plane.at(mixed))
-        mark = _Layer(mixed[["share", *axes.values()]]).mark_line(color=LINE, strokeWidth=2.5)
+        mark = _Layer(mixed[["share", *axes.values()]]).mark_line(color=fr.LINE, strokeWidth=2.5)
         layers.append(mark.encode(**plane.channels, order="share:Q"))
     leaders, texts, lost = _label_layers(rows.assign(bold=rows["kind"] == "metric"), plane, lines)
     kinds = [kind for kind in _LOOKS if kind in set(rows["kind"])]
     shape, fill = zip(*(_LOOKS[kind] for kind in kinds), strict=True)
-    looks = _told_apart("kind", kinds, _legend(symbolSize=160), shape=shape, fill=fill)
+    looks = _told_apart("kind", kinds, fr._legend(symbolSize=160), shape=shape, fill=fill)
     tips: list[Any] = ["system:N", "kind:N"]
     tips += [_tip(new, old.replace("_", " ")) for old, new in names.items()]
     tips += [_tip(c) for c in ("lean", "lean_low", "lean_high", "n", "n_docs") if c in rows]
-    marks = _dots(rows).encode(**plane.channels, **looks, tooltip=tips)
+    marks = fr._dots(rows).encode(**plane.channels, **looks, tooltip=tips)
     note = "Above the dashed line a metric agrees more with accuracy, below it more with fluency."
     note += " Grey: metrics of noise." * bool(len(noise))
     note += " Blue: exact mixtures of the two human ratings." * bool(len(mixed))
@@ -257,14 +235,14 @@ def _field(noise: pd.DataFrame, plane: _Frame) -> alt.Chart:
     low, high = noise.min(), noise.max()
     box = {"naturalness": low["naturalness"], "accuracy": low["accuracy"]}
     box |= {"x2": high["naturalness"], "y2": high["accuracy"]}
-    mark = _Layer(pd.DataFrame([box])).mark_rect(color=BARS, opacity=0.25)
+    mark = _Layer(pd.DataFrame([box])).mark_rect(color=fr.BARS, opacity=0.25)
     return mark.encode(**plane.channels, x2="x2:Q", y2="y2:Q")
 
 
-def _diagonal(ranges: Ranges, plane: _Frame) -> alt.Chart:
+def _diagonal(ranges: fr.Ranges, plane: _Frame) -> alt.Chart:
     ends = np.array([max(span[0] for span in ranges), min(span[1] for span in ranges)])
     frame = _Layer(pd.DataFrame({"naturalness": ends, "accuracy": ends}))
-    return frame.mark_line(color=QUIET, strokeDash=[6, 4]).encode(**plane.channels)
+    return frame.mark_line(color=fr.QUIET, strokeDash=[6, 4]).encode(**plane.channels)
 
 
 def _decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
@@ -368,12 +346,12 @@ def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
         f"datum.p < alpha ? {levels[2]} : {levels[3]}"
     )
     shape, fill = zip(*LEVELS.values(), strict=True)
-    key = _legend(symbolSize=160, columnPadding=18, labelLimit=400)
+    key = fr._legend(symbolSize=160, columnPadding=18, labelLimit=400)
     looks = _told_apart("decision", LEVELS, key, shape=shape, fill=fill)
     numbers = ("r", "p", "p_holm", "threshold", *rows.columns.intersection(["q"]))
     tips: list[Any] = ["name:N", *map(_tip, numbers)]
     step = "alpha / (datum.m - datum.rank + 1)"
-    marks = _dots(rows).transform_calculate(decision=level, threshold=step)
+    marks = fr._dots(rows).transform_calculate(decision=level, threshold=step)
     marks = marks.encode(x=x, y=y, tooltip=tips, **looks)
     look: dict[str, Any] = {"fontSize": 18, "anchor": "middle", "frame": "group"}
     head = alt.TitleParams(str(rows.method.iloc[0]).capitalize(), **look)
@@ -381,5 +359,5 @@ def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
 
 
 def _text(rows: alt.Chart, x: Any, y: dict[str, Any], **look: Any) -> alt.Chart:
-    mark = rows.mark_text(**{"fontSize": FONT, "baseline": "middle", "align": "right"} | look)
+    mark = rows.mark_text(**{"fontSize": fr.FONT, "baseline": "middle", "align": "right"} | look)
     return mark.encode(x=x, **y, text="text:N")

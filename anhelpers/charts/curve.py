@@ -17,26 +17,8 @@ from ..data.languages import spaced
 from ..errors import DataError
 from ..fan import ExpectedCurves
 from ..frontier import OracleCurve
-from .frame import (
-    COLOURS,
-    DASHES,
-    FONT,
-    LINE,
-    QUIET,
-    Size,
-    _checked_systems,
-    _dots,
-    _Frame,
-    _framed,
-    _Layer,
-    _not_drawn,
-    _system_marks,
-    _systems_text,
-    _tip,
-    _told_apart,
-    axis_ranges,
-    beta_label,
-)
+from . import frame as fr
+from .frame import LINE, _checked_systems, _Frame, _Layer, _system_marks, _systems_text, axis_ranges
 from .labels import LINE_HEIGHT, _drawn_labels, _label_layers, _name_lines, _place_labels
 
 if TYPE_CHECKING:
@@ -83,9 +65,9 @@ def plot_curve(
     if point is not None:
         layers.append(plane.moving_point(_vertices(curve, [curve.vertex(point)])))
     if circles is not None:
-        layers.append(_Layer(circles).mark_point(color=QUIET, size=70).encode(**plane.channels))
+        layers.append(_Layer(circles).mark_point(color=fr.QUIET, size=70).encode(**plane.channels))
     words = [_curve_text(curve, table), _systems_text(systems)]
-    notes = [*_not_drawn(table, systems, plane), *_curve_notes(curve, table, plane)]
+    notes = [*fr._not_drawn(table, systems, plane), *_curve_notes(curve, table, plane)]
     return plane.finished(layers, words, notes)
 
 
@@ -98,9 +80,9 @@ def _curve_layers(
     line = _vertices(curve, kept)
     mark = _Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **plane.cut(line))
     marks = _vertices(curve, [curve.vertex(b) for b in betas])
-    marks = marks.assign(label=[beta_label(b) for b in betas])[plane.holds(marks)]
+    marks = marks.assign(label=[fr.beta_label(b) for b in betas])[plane.holds(marks)]
     tips = [alt.Tooltip("label:N", title="oracle"), *plane.tips]
-    ends = _dots(marks, fill=LINE, size=110).encode(**plane.channels, tooltip=tips)
+    ends = fr._dots(marks, fill=LINE, size=110).encode(**plane.channels, tooltip=tips)
     return [mark.encode(**plane.channels, order="order:Q"), ends], [path[kept]], marks
 
 
@@ -164,11 +146,11 @@ def plot_tradeoff(curve: ExactCurve, *, point: float | None = None, **look: Any)
     line = rows(curve.naturalness, beta=curve.beta)
     few = curve.exact and len(line) <= _MOST_MARKS
     corners = line if few else line.iloc[sorted({0, len(line) - 1})]
-    tips = [_tip("naturalness"), _tip("accuracy"), _tip("beta", "β from")]
+    tips = [fr._tip("naturalness"), fr._tip("accuracy"), fr._tip("beta", "β from")]
     path = _Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
     layers = [
         path.encode(**plane.channels, order="naturalness:Q"),
-        _dots(corners, "vertices", size=60, fill=LINE).encode(**plane.channels, tooltip=tips),
+        fr._dots(corners, "vertices", size=60, fill=LINE).encode(**plane.channels, tooltip=tips),
     ]
     ends = rows(curve.naturalness[:1], label="no tradeoff")
     if len(line) > 1:
@@ -243,7 +225,7 @@ def plot_optimism(
     fans = [label for label in near if label]
     obstacles = [*thin.values(), *(label.outline for label in fans), *marks[:, None]]
     names = _name_lines([*curves], [*paths.values()], plane.size, obstacles)
-    looks = _told_apart("series", curves, color=COLOURS, strokeDash=DASHES)
+    looks = fr._told_apart("series", curves, color=fr.COLOURS, strokeDash=fr.DASHES)
     layers += _strokes(frame, plane, "curves", looks, 3)
     lines = [*paths.values(), *obstacles, *(one.outline for one in names if not one.beside)]
     leaders, texts, _ = _label_layers(shown[shown.index.isin(rows.index)], plane, lines)
@@ -256,7 +238,7 @@ def plot_optimism(
     around = "Bands: 95 % intervals of the accuracy at this naturalness, documents resampled."
     notes = [around] * bool(drawn)
     notes += ["Thin lines: the oracle with K random candidates per source, expected."] * bool(thin)
-    notes += _not_drawn(table, systems, plane)
+    notes += fr._not_drawn(table, systems, plane)
     words = [
         f"{name}: {_curve_text(c).removeprefix('oracle curve ')}" for name, c in curves.items()
     ]
@@ -298,7 +280,7 @@ def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: _Frame) -> 
     for name, (x, low, high) in bands.items():
         frame = pd.DataFrame({"naturalness": x, "accuracy": low, "high": high})
         cut = plane.cut(frame) | plane.cut(frame.assign(accuracy=high))
-        area = _Layer(frame).mark_area(color=COLOURS[names.index(name)], opacity=0.16, **cut)
+        area = _Layer(frame).mark_area(color=fr.COLOURS[names.index(name)], opacity=0.16, **cut)
         layers.append(area.encode(**plane.channels, y2="high:Q"))
     return layers
 
@@ -308,7 +290,7 @@ def plot_callouts(
     *,
     segment: int | None = None,
     title: str = "",
-    size: Size = (400, 300),
+    size: fr.Size = (400, 300),
 ) -> alt.HConcatChart:
     """Oracle curve of each study with numbered places, and one sentence as translated there (AN Figure 1).
 
@@ -337,7 +319,7 @@ def plot_callouts(
         rows.append([(beta, f"{k}  {texts[taken]}") for k, (beta, taken) in enumerate(at, 1)])
     # the width of a character
     em = 0.52 if spaced(studies[0].test.trg_lang) else 1
-    wide = max(20, int(size[0] / (em * FONT)))
+    wide = max(20, int(size[0] / (em * fr.FONT)))
     lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
     high, panels = max(map(len, lines)), []
     for study, row, written in zip(studies, rows, lines, strict=True):
@@ -346,12 +328,14 @@ def plot_callouts(
         (line, ends), paths, marks = _curve_layers(study.curve, plane, betas=[b for b, _ in row])
         # views of one name would share their data
         line.name = alt.Undefined
-        texts = [f"{k}  ({beta_label(float(f'{beta:.2g}'))})" for k, (beta, _) in enumerate(row, 1)]
+        texts = [
+            f"{k}  ({fr.beta_label(float(f'{beta:.2g}'))})" for k, (beta, _) in enumerate(row, 1)
+        ]
         leaders, labels, _ = _label_layers(marks.assign(label=texts), plane, paths)
         above = alt.layer(line, *leaders, ends, *labels).properties(width=size[0], height=size[1])
         y = alt.Y("at:Q", axis=None, scale=alt.Scale(domain=[high, 0], nice=False, zero=False))
         below = _Layer(pd.DataFrame({"line": written, "at": range(len(written))}))
-        below = below.mark_text(align="left", baseline="top", fontSize=FONT, color="#000000")
+        below = below.mark_text(align="left", baseline="top", fontSize=fr.FONT, color="#000000")
         below = below.encode(x=alt.value(0), y=y, text="line:N")
         view = alt.ViewBackground(strokeOpacity=0)
         below = below.properties(width=size[0], height=LINE_HEIGHT * high, view=view)
@@ -361,7 +345,7 @@ def plot_callouts(
         for study, row in zip(studies, rows, strict=True)
     ]
     chart, note = alt.hconcat(*panels, spacing=30), f"The sentence: “{srcs[segment]}”"
-    return _framed(chart, title, words, [note], width=len(studies) * (size[0] + 90))
+    return fr._framed(chart, title, words, [note], width=len(studies) * (size[0] + 90))
 
 
 def _moments(study: OracleStudy) -> list[list[tuple[float, int]]]:

@@ -10,24 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .frame import (
-    AXIS,
-    COLOURS,
-    DASHES,
-    FONT,
-    POINT,
-    QUIET,
-    SHAPES,
-    Size,
-    _checked,
-    _dots,
-    _Frame,
-    _framed,
-    _Layer,
-    _legend,
-    _tip,
-    _told_apart,
-)
+from . import frame as fr
+from .frame import AXIS, COLOURS, POINT, _checked, _dots, _framed, _Layer, _legend, _told_apart
 from .labels import Rule, _drawn_labels, _name_lines, _rule_layers
 
 # after Okabe and Ito 2008, 3:1 on white
@@ -46,7 +30,7 @@ def plot_lines(
     title: str = "",
     log: str = "",
     rules: Sequence[Rule] = (),
-    size: Size = (620, 420),
+    size: fr.Size = (620, 420),
 ) -> alt.LayerChart:
     """Line of each series, named at its end, and points with intervals in the same colours.
 
@@ -69,7 +53,7 @@ def plot_lines(
     lines = _series(lines, [])
     points = _series(points, ["x", "y"])
     names = list(dict.fromkeys([*lines["series"], *points["series"]]))
-    looks = _told_apart("series", names, color=COLOURS, strokeDash=DASHES, shape=SHAPES)
+    looks = _told_apart("series", names, color=COLOURS, strokeDash=fr.DASHES, shape=fr.SHAPES)
     known, ends = lines.dropna(subset=["x", "y"]), [c for c in ("low", "high") if c in points]
     at: dict[str, list] = {axis: [known[axis], points[axis]] for axis in "xy"}
     at["y"] += [points[end] for end in ends]
@@ -77,7 +61,7 @@ def plot_lines(
         at[checks.one_of(axis, "xy", "axis of a rule")].append([value])
     look: Any = {"size": size, "log": ("x" in log, "y" in log), "title": title}
     x, y = (np.concatenate(values, dtype=float) for values in at.values())
-    plane = _Frame.over(x, y, (x_title, y_title), **look)
+    plane = fr._Frame.over(x, y, (x_title, y_title), **look)
     rows = lines.assign(order=range(len(lines)))
     rows = rows[plane.thinned(plane.at(rows), pd.factorize(rows["series"])[0])]
     drawn = [frame.dropna(subset=["x", "y"]).groupby("series") for frame in (rows, points)]
@@ -99,7 +83,7 @@ def plot_lines(
         layers.append(mark.encode(**plane.channels, **line, order="order:Q"))
     layers += bars
     if len(points):
-        tips = ["series:N", *(_tip(c, c) for c in points if c != "series")]
+        tips = ["series:N", *(fr._tip(c, c) for c in points if c != "series")]
         mark = _dots(points, "points", size=130, stroke="#FFFFFF")
         look = {c: looks[c] for c in ("color", "shape")}
         layers.append(mark.encode(**plane.channels, **look, tooltip=tips))
@@ -267,7 +251,7 @@ def _layers(
     if infinite.any():
         row = {"t": 0.0, "to": 1.0, "value": above, "label": "∞"}
         at = _Layer(pd.DataFrame([row]))
-        rule = at.mark_rule(color=QUIET, strokeWidth=1, strokeDash=[2, 4])
+        rule = at.mark_rule(color=fr.QUIET, strokeWidth=1, strokeDash=[2, 4])
         sign = at.mark_text(fontSize=18, align="right", baseline="middle", dx=-6)
         layers += [rule.encode(x=x, x2="to:Q", y=y), sign.encode(x=x, y=y, text="label:N")]
     for k, path in enumerate(paths):
@@ -282,7 +266,7 @@ def _layers(
 
 
 def _text(rows: pd.DataFrame, y: alt.Y, x: float, align: Any, name: str) -> alt.Chart:
-    mark = _Layer(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
+    mark = _Layer(rows, name=name).mark_text(fontSize=fr.FONT, baseline="middle", align=align)
     return mark.encode(x=alt.value(x), y=y, text="label:N")
 
 

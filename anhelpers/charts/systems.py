@@ -12,29 +12,9 @@ from .. import checks
 from ..estimate import Estimate, digits_of
 from ..frontier import OracleCurve, pareto_mask
 from ..plane.scores import OF_REFERENCE
+from . import frame as fr
 from .curve import _curve_layers, _curve_notes, _curve_text
-from .frame import (
-    BARS,
-    CATEGORIES,
-    COLUMN,
-    FONT,
-    QUIET,
-    Ranges,
-    Size,
-    _alt_words,
-    _axis_of,
-    _checked,
-    _checked_systems,
-    _Frame,
-    _framed,
-    _Layer,
-    _not_drawn,
-    _system_marks,
-    _systems_text,
-    _tip,
-    axis_ranges,
-    number,
-)
+from .frame import QUIET, _checked, _checked_systems, _Frame, _Layer, _system_marks, _systems_text
 from .labels import _HALO, _label_layers, _rule_layers
 
 _AROUND = 64  # points of an ellipse
@@ -73,7 +53,7 @@ class Panel:
         object.__setattr__(self, "systems", _ranked(self.table))
 
     @property
-    def ranges(self) -> Ranges:
+    def ranges(self) -> fr.Ranges:
         """Ranges of systems, intervals, curve, R and origin; controls and copies stretch no axis."""
         systems = self.systems[_stretching(self.systems)]
         frame = systems[["accuracy", "naturalness"]]
@@ -90,7 +70,9 @@ class Panel:
         more = [pd.DataFrame({"accuracy": [0.0], "naturalness": [0.0]})] if self.origin else []
         if (r := self.mono) is not None:
             more.append(pd.DataFrame({"naturalness": [r.low, r.value, r.high]}))
-        return axis_ranges([] if self.curve is None else [self.curve], [pd.concat([frame, *more])])
+        return fr.axis_ranges(
+            [] if self.curve is None else [self.curve], [pd.concat([frame, *more])]
+        )
 
 
 def plot_systems(
@@ -171,7 +153,7 @@ def _drawn(panel: Panel, plane: _Frame, **legend: Any) -> tuple[list, list[str],
             + _uncertain(panel.uncertainty, shown)
         ),
         *_mono_note(mono, plane),
-        *_not_drawn(panel.table, systems, plane),
+        *fr._not_drawn(panel.table, systems, plane),
         *_curve_notes(curve, panel.table, plane),
         f"Thick outlines: {', '.join(shown['system'][mine])}." if mine.any() else "",
         f"Names left out, as there is no room: {len(unnamed)}." if unnamed else "",
@@ -187,7 +169,7 @@ def plot_panels(
     naturalness_title: str,
     *,
     ruler: bool = False,
-    size: Size = COLUMN,
+    size: fr.Size = fr.COLUMN,
     beside: bool = False,
 ) -> tuple[alt.VConcatChart | alt.HConcatChart, list[list[str]], list[str]]:
     """Planes above each other over one axis of naturalness, for print: notes go into the caption.
@@ -218,7 +200,7 @@ def plot_panels(
             # views of one name would share their data
             layer.name = alt.Undefined
         parts.append(alt.layer(*layers).properties(width=size[0], height=size[1]))
-        words.append(f"{panel.title}: {_alt_words('', [*said, *own])}")
+        words.append(f"{panel.title}: {fr._alt_words('', [*said, *own])}")
         notes.append(own)
         unnamed += lost
     joined = alt.hconcat if beside else alt.vconcat
@@ -227,7 +209,7 @@ def plot_panels(
     return chart, notes, list(dict.fromkeys(unnamed))
 
 
-def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges:
+def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> fr.Ranges:
     """Ranges around the best systems, so that a few bad ones stretch no axis.
 
     The best are nearest to the corner of the highest accuracy and naturalness, in units of each
@@ -248,7 +230,7 @@ def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges
     else:
         known = [checks.one_of(name, systems["system"], "system") for name in focus]
         systems = systems[systems["system"].isin(known)]
-    return axis_ranges([], [systems[["accuracy", "naturalness"]]])
+    return fr.axis_ranges([], [systems[["accuracy", "naturalness"]]])
 
 
 def _error_ellipses(systems: pd.DataFrame) -> pd.DataFrame:
@@ -309,7 +291,7 @@ def _ellipses(systems: pd.DataFrame, plane: _Frame) -> list[alt.Chart]:
     wash = 0.15 if outlines["system"].nunique() <= _CROWD else 0.05
     for category, group in outlines.groupby("category", sort=False):
         look: Any = {"interpolate": "linear-closed", "stroke": QUIET, "strokeWidth": 1}
-        look |= {"fill": CATEGORIES[str(category)][1], "fillOpacity": wash, **plane.cut(group)}
+        look |= {"fill": fr.CATEGORIES[str(category)][1], "fillOpacity": wash, **plane.cut(group)}
         mark = _Layer(group).mark_line(**look)
         layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
     return layers
@@ -331,7 +313,7 @@ def _stretching(systems: pd.DataFrame) -> np.ndarray:
     return real if real.any() else ~real
 
 
-def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
+def _staircase(best: pd.DataFrame, ranges: fr.Ranges) -> pd.DataFrame:
     """Edge of the region that the best systems beat, from the left to the bottom."""
     best = best.sort_values(["naturalness", "accuracy"], ascending=[True, False])
     x, y = best["naturalness"].to_numpy(dtype=float), best["accuracy"].to_numpy(dtype=float)
@@ -376,7 +358,7 @@ def _mono_note(mono: Estimate | None, plane: _Frame) -> list[str]:
     if mono is None:
         return []
     digits, (start, end) = digits_of(plane.ranges[0]), plane.ranges[0]
-    value, low, high = (number(at, digits) for at in (mono.value, mono.low, mono.high))
+    value, low, high = (fr.number(at, digits) for at in (mono.value, mono.low, mono.high))
     around = f"{value} (band: 95 %, {low} to {high})" if mono.low < mono.high else f"{mono.value:g}"
     where = "" if start <= mono.value <= end else ", outside the picture"
     return [f"R (dashed): {mono.n} texts written in the language, {around}{where}."]
@@ -402,9 +384,9 @@ def _ruler(mono: Estimate, plane: _Frame) -> list[alt.Chart]:
     step = next((one for one in steps if (end - start) / one <= 6), end - start)
     away = np.arange(np.ceil((start - at) / step), np.floor((end - at) / step) + 1) * step
     digits = max(0, -int(np.floor(np.log10(step))))
-    labels = [number(-abs(one), digits) if one else "0" for one in away]
+    labels = [fr.number(-abs(one), digits) if one else "0" for one in away]
     base = _Layer(pd.DataFrame({"naturalness": at + away, "label": labels}))
-    look: dict[str, Any] = {"fontSize": FONT, "baseline": "bottom", "color": QUIET}
+    look: dict[str, Any] = {"fontSize": fr.FONT, "baseline": "bottom", "color": QUIET}
     title = _Layer(pd.DataFrame({"label": ["N(Q) = −|LPP(Q) − LPP(R)|"]})).mark_text(**look)
     x, above = plane.channels["x"], alt.value(plane.size[0] / 2)
     return [
@@ -441,26 +423,26 @@ def plot_gap(
         notes.append("A missing mark: there is no score, or no point of the curve to compare with.")
     words = [f"{accuracy_title} and {naturalness_title}", _systems_text(rows, _GAPS)]
     chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
-    return _framed(chart, title, words, notes, width=2 * _GAP_SIZE[0] + 120)
+    return fr._framed(chart, title, words, notes, width=2 * _GAP_SIZE[0] + 120)
 
 
 def _gap_panel(rows: pd.DataFrame, column: str, title: str) -> alt.LayerChart:
-    names: dict[str, Any] = {"labelFontSize": FONT, "labelLimit": 240, "labelPadding": 10}
+    names: dict[str, Any] = {"labelFontSize": fr.FONT, "labelLimit": 240, "labelPadding": 10}
     axis = alt.Axis(**names, labels=column == _GAPS[0], ticks=False, grid=True)
     y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=axis)
-    x = alt.X(f"{column}:Q", axis=_axis_of(title, _GAP_SIZE[0], tickCount=4))
+    x = alt.X(f"{column}:Q", axis=fr._axis_of(title, _GAP_SIZE[0], tickCount=4))
     low, high = ends = [f"{column}_low", f"{column}_high"]
     known = rows.dropna(subset=[column])
     channels = {"x": x, "y": y}
-    layers = [_system_marks(known, channels, [_tip(column, title)], kinds=rows["category"])]
+    layers = [_system_marks(known, channels, [fr._tip(column, title)], kinds=rows["category"])]
     if {*ends} <= {*rows}:
-        bar = _Layer(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
+        bar = _Layer(rows.dropna(subset=ends)).mark_rule(color=fr.BARS, strokeWidth=2)
         layers.insert(0, bar.encode(x=f"{low}:Q", x2=f"{high}:Q", y=y))
     return alt.layer(*layers).properties(width=_GAP_SIZE[0], height=_GAP_SIZE[1] * len(rows))
 
 
 def plot_moves(
-    table: pd.DataFrame, *, movable: bool = False, title: str = "", size: Size = (500, 470)
+    table: pd.DataFrame, *, movable: bool = False, title: str = "", size: fr.Size = (500, 470)
 ) -> alt.LayerChart:
     """Systems by two negated penalties, each with a line from its start; (0, 0) is no errors.
 
@@ -488,11 +470,11 @@ def plot_moves(
         trace = trace.mark_rule(color=QUIET, strokeWidth=2, strokeDash=[5, 3])
         rings = plane.rings(moved, "bxstart", stroke=QUIET, size=50)
         layers += [trace.encode(**at, **to), rings.encode(**at)]
-    marks = _system_marks(systems, axes, [*map(_tip, _PENALTIES)], name="bxsystem")
+    marks = _system_marks(systems, axes, [*map(fr._tip, _PENALTIES)], name="bxsystem")
     layers += [plane.rings(systems[best | movable], "bxring"), marks]
     if movable:
         leader = _Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
-        text = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle"}
+        text = {"align": "left", "dx": 14, "fontSize": fr.FONT, "baseline": "middle"}
         layers.append(leader.encode(**axes, **to))
         for name, more in (("bxhalo", _HALO), ("bxlabel", {})):
             mark = _Layer(systems, name=name).mark_text(**text, color="#000000", **more)
@@ -507,4 +489,4 @@ def plot_moves(
         parts.append(f"{name} ({here}{f'; at the start {there}' * (here != there)})")
     words = [f"penalties on accuracy and fluency: {', '.join(parts)}"]
     words.append("Ring: no other system beats it on both axes")
-    return plane.finished(layers, words, _not_drawn(table, systems))
+    return plane.finished(layers, words, fr._not_drawn(table, systems))

@@ -12,26 +12,8 @@ from .. import checks
 from ..data.languages import NAMES
 from ..errors import DataError
 from ..stats import correlation_interval, pearson
-from .frame import (
-    AXIS,
-    COLOURS,
-    DASHES,
-    FONT,
-    INKS,
-    SHAPES,
-    Size,
-    _checked,
-    _dots,
-    _Frame,
-    _framed,
-    _Layer,
-    _legend,
-    _not_drawn,
-    _of_column,
-    _tip,
-    _told_apart,
-    number,
-)
+from . import frame as fr
+from .frame import COLOURS, FONT, _checked, _framed, _Layer, _of_column, _tip, _told_apart, number
 from .labels import _label_layers, width
 
 # Okabe and Ito 2008 and Tol's wine, each with the ink of a text on it
@@ -216,13 +198,13 @@ def plot_pieces(
 
 
 def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
-    axis = alt.Axis(title=title, tickCount=length // 90, grid=False, **AXIS)
+    axis = alt.Axis(title=title, tickCount=length // 90, grid=False, **fr.AXIS)
     return alt.X("from:Q", scale=alt.Scale(domain=[least, most], nice=False), axis=axis)
 
 
 def _colours(field: str, names: Any, fills: Any) -> dict[str, Any]:
     square = {"symbolType": "square", "symbolStrokeWidth": 0, "symbolSize": 260}
-    above = _legend(labelLimit=400, columnPadding=24, **square)
+    above = fr._legend(labelLimit=400, columnPadding=24, **square)
     return _told_apart(field, names, above, fill=fills)
 
 
@@ -253,7 +235,7 @@ def _ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
     return frame.assign(place=np.arange(len(frame)) + gap * new)
 
 
-def _bars(rows: pd.DataFrame, size: Size) -> tuple[list[Any], float, int]:
+def _bars(rows: pd.DataFrame, size: fr.Size) -> tuple[list[Any], float, int]:
     """Layers of bars with intervals and texts; their height in pixels; decimals."""
     ends = [c for c in _ENDS if c in rows]
     numbers = rows[[*_SPLIT, *ends]].to_numpy(dtype=float)
@@ -325,7 +307,7 @@ def _of_bars(
     if (rows["xmi"] < 0).any():
         more = "the translation model needs more bits than the language model; the tick marks H_LM."
         notes.append(f"Left of 0: {more}")
-    notes += _not_drawn(table, rows, name="direction")
+    notes += fr._not_drawn(table, rows, name="direction")
     words = [f"{_UNIT}, H_LM = XMI + H_MT"]
     for side, own in rows.groupby("side", sort=True):
         numbers = own[_SPLIT].map(lambda v: number(v, digits)).to_numpy()
@@ -359,7 +341,7 @@ def plot_xmi_bleu(
     known = {"xmi_low", "xmi_high"} <= {*rows}
     sure = rows.dropna(subset=["xmi_low", "xmi_high"]) if known else rows[:0]
     extent = [rows["x"], *(sure[c] for c in ("xmi_low", "xmi_high") if known)]
-    plane = _Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=(680, 500), title=title)
+    plane = fr._Frame.over(np.concatenate(extent), rows["y"], _TITLES, size=(680, 500), title=title)
     layers, paths = [], []
     for k, name in enumerate(told.values()):
         own, rule = (frame[frame["series"] == name] for frame in (rows, sure))
@@ -367,28 +349,28 @@ def plot_xmi_bleu(
             slope, level = np.polyfit(own["x"], own["y"], 1)
             ends = np.array([own["x"].min(), own["x"].max()])
             fit = pd.DataFrame({"x": ends, "y": level + slope * ends})
-            look = {"strokeWidth": 2.5, "color": COLOURS[k], "strokeDash": DASHES[k]}
+            look = {"strokeWidth": 2.5, "color": COLOURS[k], "strokeDash": fr.DASHES[k]}
             layers.append(_Layer(fit, name=f"fit_{k}").mark_line(**look).encode(**plane.channels))
             paths.append(plane.at(fit))
         if len(rule):
             mark = _Layer(rule, name=f"intervals_{k}").mark_rule(strokeWidth=1.5, color=COLOURS[k])
             span = {"x": plane.on("x", "xmi_low"), "x2": "xmi_high:Q", "y": plane.channels["y"]}
             layers.append(mark.encode(**span))
-    inks = dict(zip(sides, INKS, strict=False))
+    inks = dict(zip(sides, fr.INKS, strict=False))
     labelled = rows.assign(label=rows["other"], ink=rows["side"].map(inks))
     leaders, texts, lost = _label_layers(labelled, plane, paths)
-    above = _legend(direction="vertical", labelLimit=600, symbolSize=160)
+    above = fr._legend(direction="vertical", labelLimit=600, symbolSize=160)
     tips: list[Any] = ["label:N", _tip("xmi", "XMI"), _tip("bleu", "BLEU")]
     tips += [_tip(c) for c in ("h_lm", "h_mt", "n") if c in rows]
-    looks = _told_apart("series", told.values(), above, fill=COLOURS, shape=SHAPES)
-    mark = _dots(rows, "points", size=110, stroke="#FFFFFF")
+    looks = _told_apart("series", told.values(), above, fill=COLOURS, shape=fr.SHAPES)
+    mark = fr._dots(rows, "points", size=110, stroke="#FFFFFF")
     points = mark.encode(**plane.channels, **looks, tooltip=tips)
     words = [" by ".join(_TITLES[::-1])]
     for side, text in told.items():
         own = rows[rows["side"] == side][["direction", "x", "y"]].itertuples(index=False)
         words.append(f"{text}: " + ", ".join(f"{d} ({x:.4g}, {y:.4g})" for d, x, y in own))
     words += [f"without a label for want of space: {', '.join(lost)}"] if lost else []
-    notes = _not_drawn(table, rows, name="direction")
+    notes = fr._not_drawn(table, rows, name="direction")
     return plane.finished([*layers, points, *leaders, *texts], words, notes)
 
 

@@ -12,17 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from .. import checks
-from ..bootstrap import (
-    FEWEST,
-    Resamples,
-    bootstrap_means,
-    cluster_sums,
-    effective,
-    few_clusters,
-    score_intervals,
-    student,
-)
+from .. import bootstrap, checks
+from ..bootstrap import Resamples, bootstrap_means, cluster_sums, few_clusters, score_intervals
 from ..data.human import TextRatings, load_ratings, ratings_beside
 from ..data.io import read_table
 from ..data.schema import CandidateSet, systems_of
@@ -241,7 +232,7 @@ def agreement(
         sums = cluster_sums(pairs.reshape(len(n), -1), times.index)[:, None]
         score, sizes = partial(_of_coincidences, level, SCALE), np.bincount(times.index)[:, None]
         low, high, error, *_ = score_intervals(score, sums, times, sizes=sizes)
-        least, most = student(score(sums.sum(0)), error, effective(sizes))
+        least, most = bootstrap.student(score(sums.sum(0)), error, bootstrap.effective(sizes))
         lowest, highest = min(low[0], least[0]), max(high[0], most[0])
         ends = {"low": max(float(lowest), -1.0), "high": min(float(highest), 1.0)}
         ends["se"] = float(error[0])
@@ -366,7 +357,7 @@ def class_plane(
             bound = {
                 s: np.clip(getattr(found, end)[k], *scale)
                 for s, k in columns.items()
-                if found and (found.se[k] > 0 or found.n[k] >= FEWEST)
+                if found and (found.se[k] > 0 or found.n[k] >= bootstrap.FEWEST)
             }
             plane[f"{name}_{end}"] = pd.Series(bound, dtype=float)
     plane["n"], plane["n_ratings"] = groups.segment.nunique(), groups.size()

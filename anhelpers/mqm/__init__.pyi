@@ -1,6 +1,5 @@
 # The public names of this room, read by editors, by mypy and by `__init__.py`.
 
-from .raters import RaterCritics as RaterCritics
 from .raters import category_table as category_table
 from .raters import marked_example as marked_example
 from .raters import marks_table as marks_table

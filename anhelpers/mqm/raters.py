@@ -122,7 +122,7 @@ def rater_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RaterCritics:
+class _RaterCritics:
     """The fluency penalties of each rater who saw every system, with resampled documents.
 
     Parameters
@@ -230,7 +230,7 @@ class RaterCritics:
 
 def rater_critics(
     scores: MqmScores, human: str, rng: np.random.Generator, n_draws: int = 1000
-) -> RaterCritics:
+) -> _RaterCritics:
     """The raters who saw every system as critics of fluency, with resamples of whole documents.
 
     Parameters
@@ -256,7 +256,7 @@ def rater_critics(
     clusters = clusters_of(np.array(scores.docs, dtype=object)[wide.index])
     found = bootstrap_means(wide, clusters, rng, n_draws)
     counts = wide.notna().sum().to_numpy().reshape(shape)
-    return RaterCritics(
+    return _RaterCritics(
         raters=tuple(scores.raters[k] for k in raters),
         left_out=tuple(scores.raters[k] for k in saw.index.difference(raters)),
         systems=scores.systems,

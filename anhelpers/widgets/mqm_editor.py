@@ -15,23 +15,14 @@ import numpy as np
 import pandas as pd
 import traitlets
 
-from .. import checks
+from .. import checks, mqm
 from ..charts.frame import number
 from ..charts.labels import width
 from ..charts.offline import drawn
 from ..charts.systems import plot_moves
 from ..errors import DataError
 from ..frontier import pareto_mask
-from ..mqm import (
-    KINDS,
-    MqmScores,
-    Scheme,
-    Weights,
-    base_system,
-    load_scheme,
-    load_weights,
-    score_ratings,
-)
+from ..mqm import KINDS, Scheme, Weights, base_system, load_scheme, load_weights, score_ratings
 from .base import Widget, _plain_table, _static_page
 
 if TYPE_CHECKING:
@@ -183,7 +174,7 @@ def _plane(data: Mapping, state: Mapping) -> pd.DataFrame:
     return frame.assign(accuracy_start=accuracy, naturalness_start=fluency)
 
 
-def _shares(scores: MqmScores, shared: bool) -> np.ndarray:
+def _shares(scores: mqm.MqmScores, shared: bool) -> np.ndarray:
     """(n, k) what one error in a segment adds: 1 / (raters of the translation · segments)."""
     shape = len(scores.segments), len(scores.systems)
     cell = np.ravel_multi_index((scores.segment, scores.system), shape)
