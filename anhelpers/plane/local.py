@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from itertools import permutations
 from typing import Any, TypeAlias
 
@@ -118,7 +119,7 @@ def _correlated(
     ends = correlations(plane, rng, [some for *_, some in cases], n_draws)
     errors = _errors(plane, rng, n_draws)
     nulls = {everyone.tobytes(): _permuted(scores, curve, rng, n_draws)}
-    (own,) = rng.spawn(1)
+    (own,) = deepcopy(rng).spawn(1)  # later draws stay as they are
     rows = []
     for (without, left, rest, kind, cut, some), (r, low, high) in zip(cases, ends, strict=True):
         if rest.tobytes() not in nulls:
