@@ -38,18 +38,9 @@ from numpy.typing import ArrayLike
 from .. import checks
 from .._lazy import pd
 from ..errors import DataError
+from . import io
 from .fetch import bundled
-from .io import (
-    _read_jsonl,
-    _refuse,
-    _stem_of,
-    _suffix_of,
-    _value_of,
-    read_bytes,
-    read_lines,
-    read_table,
-    write_atomic,
-)
+from .io import _read_jsonl, _refuse, _stem_of, _suffix_of, _value_of, read_lines, read_table
 from .languages import _split_pair
 from .plain import _is_canary, _ParallelFiles, _read_parallel
 from .schema import CATEGORIES, NO_TRANSLATION, TestSet
@@ -156,7 +147,7 @@ def _read_wmt(
 def _language_pairs(folder: str | PathLike) -> dict[str, int]:
     """Return the language pairs of a tree, each with the year of its layout."""
     if files := _files(Path(folder, "systems"), "*", ".jsonl"):  # WMT25
-        docs = {doc for path in files for doc in _DOC_2025.findall(read_bytes(path))}
+        docs = {doc for path in files for doc in _DOC_2025.findall(io.read_bytes(path))}
         return dict.fromkeys(sorted(_pair_2025(doc.decode()) for doc in docs), 2025)
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
@@ -499,4 +490,4 @@ def _check(form: re.Pattern[str], texts: Iterable[str], what: str) -> None:
 def _write(path: Path, lines: Sequence[str]) -> Path:
     """Write lines to a file, and make its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    return write_atomic(path, "".join(f"{line}\n" for line in lines))
+    return io.write_atomic(path, "".join(f"{line}\n" for line in lines))

@@ -26,14 +26,8 @@ from ..data.languages import NAMES, short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import oracle_curve
-from ..naturalness.critic import (
-    FEWEST,
-    Critic,
-    critic_metric,
-    critic_tokens,
-    load_critic,
-    score_critic,
-)
+from ..naturalness import critic as critics
+from ..naturalness.critic import Critic, critic_metric, critic_tokens, load_critic, score_critic
 from ..plane import OracleStudy
 from .base import Widget, _Markup, _plain_table, _static_page, _unbounded, html_lang
 
@@ -87,7 +81,7 @@ def own_translation(
         "segments": [_segment(test, i, points[i]) for i in shown],
     }
     least = _least_known(critic, references)
-    data["language"] = {"name": NAMES.get(code, code), "least": least, "words": FEWEST}
+    data["language"] = {"name": NAMES.get(code, code), "least": least, "words": critics.FEWEST}
     return _OwnTranslation.of(_picture(data["segments"][0]), data=data, segment=shown[0], beta=beta)
 
 

@@ -6,16 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks, models
+from .. import checks, models, translation
 from ..naturalness.lm import LanguageModel, TextLogProbs, lm_tokens, load_lm, score_texts
 from ..progress import note
-from ..translation import (
-    PairLogProbs,
-    TranslationModel,
-    known_languages,
-    score_pairs,
-    translation_model,
-)
+from ..translation import TranslationModel, known_languages, score_pairs, translation_model
 from .measure import Xmi, _same_tokens, characters, per_character, xmi
 
 
@@ -74,7 +68,7 @@ def xmi_from_models(
         theirs = lm.target_tokens(trgs) if isinstance(lm, TranslationModel) else lm_tokens(lm, trgs)
         _same_tokens(mt.target_tokens(trgs), theirs, np.ones(len(trgs), bool))
     given = score_pairs(mt, srcs, trgs)
-    alone: PairLogProbs | TextLogProbs
+    alone: translation.PairLogProbs | TextLogProbs
     if isinstance(lm, TranslationModel):
         alone, signature = score_pairs(lm, [""] * len(trgs), trgs), lm.signature(empty_source=True)
     else:
