@@ -18,10 +18,9 @@ PAGE = ROOT / "docs" / "verification.md"
 KINDS = ("hand", "property", "foreign")
 HEAD = """# Verification: each quantity is checked in three ways
 
-*By hand*: an example that can be worked on paper. *Property*: an identity, a bound or an enumeration that must hold for
-any input. *Foreign*: another program or a published table. `python -m tests.verification` writes this page from the
-marks of the tests, and a test keeps it current. AN is Flamich et al. 2025, XMI is Bugliarello et al. 2020. Some tests
-need the shared data sets (`ANHELPERS_DATA`).
+*By hand*: an example on paper. *Property*: an identity, a bound or an enumeration that holds for any input. *Foreign*:
+another program or a published table. `python -m tests.verification` writes this page from the marks of the tests. Some
+need the shared data sets (`ANHELPERS_DATA`). AN: Flamich et al. 2025, XMI: Bugliarello et al. 2020.
 """
 
 
@@ -76,9 +75,8 @@ REMARKS = {
     "caveat": "Correct as meant, but easily read as a stronger statement.",
     "open reading": "The text allows two readings, which lead to different results.",
 }
-ERRATA = """What we think the papers and their files should say, a possible reply of their authors, and the test that
-shows it. Later versions of the papers may have corrected some. None affects the main results: the tradeoff, its
-concavity, and that XMI is higher, on average, out of English."""
+ERRATA = """What we think the papers and files should say; later versions may have corrected some. None affects the main results: the
+tradeoff, its concavity, and that XMI is higher, on average, out of English."""
 NETWORK = "impossible for a trained network"
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 

@@ -11,22 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anhelpers import mqm
 from anhelpers.cli import main
 from anhelpers.data import bundled
 from anhelpers.data.ratings import read_ratings
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.mqm import (
-    KINDS,
-    base_system,
-    category_table,
-    choose_scheme,
-    load_scheme,
-    load_weights,
-    marked_example,
-    marks_table,
-    rater_table,
-    score_ratings,
-)
+from anhelpers.mqm import KINDS, choose_scheme, load_scheme, load_weights, score_ratings
 from anhelpers.mqm.scores import _domain_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::anhelpers.errors.AnhelpersWarning")
@@ -296,7 +286,7 @@ def test_names_of_documents_and_systems():
         "unknown",
         "talk",
     ]
-    assert [base_system(name) for name in ("refA", "X_with_refA", "NLLB_MBR")] == [
+    assert [mqm.base_system(name) for name in ("refA", "X_with_refA", "NLLB_MBR")] == [
         "refA",
         "X",
         "NLLB_MBR",
@@ -435,11 +425,11 @@ def marked(read):
 
 
 def test_marks_have_their_axis_and_their_points_and_add_up_per_category(marked):
-    marks = marks_table(*marked)
+    marks = mqm.marks_table(*marked)
     assert marks.points.tolist() == [5, 0.1, 0, 1]
     assert marks.dimension.tolist() == ["accuracy", "fluency", "none", "fluency"]
     assert set(marks.span) == {""}
-    table = category_table(marks)
+    table = mqm.category_table(marks)
     assert table.index.tolist()[:3] == [
         "Accuracy/Mistranslation",
         "Style/Awkward",
@@ -452,11 +442,13 @@ def test_marks_have_their_axis_and_their_points_and_add_up_per_category(marked):
 
 def test_an_example_has_errors_on_both_axes_and_the_length_that_is_nearest(marked):
     ratings, scheme, weights = marked
-    marks = marks_table(ratings, scheme, weights)
+    marks = mqm.marks_table(ratings, scheme, weights)
     with pytest.raises(DataError):
-        marked_example(ratings, marks)
+        mqm.marked_example(ratings, marks)
     with_texts = read_ratings(ratings.paths[0], texts=True)
-    source, translation, own = marked_example(with_texts, marks_table(with_texts, scheme, weights))
+    source, translation, own = mqm.marked_example(
+        with_texts, mqm.marks_table(with_texts, scheme, weights)
+    )
     assert (source, translation) == ("s", "t")
     assert set(own.system) == {"A"}
     assert len(own) == 3
@@ -465,10 +457,10 @@ def test_an_example_has_errors_on_both_axes_and_the_length_that_is_nearest(marke
 def test_a_raters_mean_is_over_the_translations_that_this_rater_saw(marked, read):
     ratings, scheme, weights = marked
     with pytest.raises(DataError):
-        rater_table(score_ratings(ratings, scheme, weights), np.random.default_rng(0), 100)
+        mqm.rater_table(score_ratings(ratings, scheme, weights), np.random.default_rng(0), 100)
     other = read(*ROWS, "A d2 2 r2 No-error|No-error", name="two.tsv")
     scores = score_ratings(other, scheme, weights)
-    table = rater_table(scores, np.random.default_rng(0), 100).set_index("rater")
+    table = mqm.rater_table(scores, np.random.default_rng(0), 100).set_index("rater")
     assert table.n.to_dict() == {"r1": 2, "r2": 2}
     assert np.allclose(table.loc["r1", list(KINDS)].astype(float), [3.05, 2.5, 0.55])
     assert table.penalty["r2"] == 0

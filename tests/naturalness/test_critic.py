@@ -16,32 +16,18 @@ from scipy import stats
 
 from anhelpers.data import bundled, load_mono
 from anhelpers.errors import DataError
-from anhelpers.naturalness.critic import (
-    Critic,
-    _find_critic,
-    _fitted,
-    _Shape,
-    auc,
-    critic_metric,
-    critic_tokens,
-    explain,
-    load_critic,
-    ngrams,
-    reliability,
-    score_critic,
-    t_index,
-    tv_lower_bound,
-)
+from anhelpers.naturalness import critic as critics
+from anhelpers.naturalness.critic import critic_tokens, load_critic, score_critic, tv_lower_bound
 from anhelpers.scoring.lookup import naturalness_metric
 
 pytestmark = pytest.mark.usefixtures("kept_scores")
 TOOLS = Path(__file__).parents[2] / "tools"
-MINI = Critic(
+MINI = critics.Critic(
     "mini",
     "0",
     "de",
     frozenset({"das", "er"}),
-    _Shape(order=2, lengths=(), ending=0),
+    critics._Shape(order=2, lengths=(), ending=0),
     {"das": (1.0, 2.0), "x": (2.0, -1.0), "<s> das": (1.0, 0.5), "x </s>": (1.0, 1.0)},
     0.25,
 )
@@ -58,7 +44,7 @@ def test_a_score_by_hand():
     size = math.sqrt(19)
     expected = 0.25 + (1 * 2.0 + 2 * 2 * -1.0 + 0.5 + 1.0) / size
     assert score_critic(MINI, "Das singt laut.") == pytest.approx(expected, abs=1e-12)
-    parts = explain(MINI, "Das singt laut.")
+    parts = critics.explain(MINI, "Das singt laut.")
     assert [token for token, _ in parts] == ["", "Das", "singt", "laut", "."]
     wanted = [0.25, (2.0 + 0.5) / size, -2.0 / size, (-2.0 + 1.0) / size, 0.0]
     assert [nats for _, nats in parts] == pytest.approx(wanted, abs=1e-12)
@@ -95,7 +81,7 @@ def test_one_form_of_each_sign():
 
 def test_ngrams_have_two_grains_and_no_last_sign():
     tokens = ["Das", "Rechnen", "lernte", "er", "!"]
-    found = [gram for gram, _ in ngrams(tokens, frozenset({"das", "er"}), _Shape())]
+    found = [gram for gram, _ in critics.ngrams(tokens, frozenset({"das", "er"}), critics._Shape())]
     coarse = ["das", "N", "x", "er", "<s> das", "das N", "N x", "x er", "er </s>"]
     assert found == [*coarse, "N1", "x1-te", "das N1", "N1 x1-te", "x1-te er"]
 
@@ -110,14 +96,16 @@ def test_a_score_is_the_sum_over_known_n_grams(text):
     tokens, score = critic_tokens(text, "de"), score_critic(critic, text)
     if not any(token[0].isalpha() for token in tokens):
         assert math.isnan(score)
-        assert explain(critic, text) == []
+        assert critics.explain(critic, text) == []
         return
-    counts = Counter(g for g, _ in ngrams(tokens, critic.words, critic.shape) if g in critic.table)
+    counts = Counter(
+        g for g, _ in critics.ngrams(tokens, critic.words, critic.shape) if g in critic.table
+    )
     vector = {gram: n * critic.table[gram][0] for gram, n in counts.items()}
     size = math.sqrt(sum(v * v for v in vector.values())) or 1.0
     wanted = critic.intercept + sum(v * critic.table[g][1] / size for g, v in vector.items())
     assert score == pytest.approx(wanted, abs=1e-9)
-    assert [token for token, _ in explain(critic, text)[1:]] == tokens
+    assert [token for token, _ in critics.explain(critic, text)[1:]] == tokens
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------
@@ -200,7 +188,7 @@ SCORES = st.lists(st.integers(-3, 3), min_size=1, max_size=9)
 @pytest.mark.verifies("AUC", by="property")
 def test_the_auc_counts_pairs(r, q):
     pairs = [(a > b) + (a == b) / 2 for a, b in itertools.product(r, q)]
-    assert auc(r, q) == pytest.approx(np.mean(pairs))
+    assert critics.auc(r, q) == pytest.approx(np.mean(pairs))
 
 
 @pytest.mark.verifies("AUC", by="foreign", of="scipy.stats.mannwhitneyu")
@@ -208,12 +196,12 @@ def test_the_auc_counts_pairs(r, q):
 def test_the_figures_are_scipys():
     rng = np.random.default_rng(7)
     r, q = rng.normal(0.5, 1, 200), rng.normal(0, 1, 200)
-    assert auc(r, q) == pytest.approx(stats.mannwhitneyu(r, q).statistic / 200**2)
+    assert critics.auc(r, q) == pytest.approx(stats.mannwhitneyu(r, q).statistic / 200**2)
     scores, native = np.concatenate([r, q]), np.repeat([1.0, 0.0], 200)
     ranks, bins = stats.rankdata(scores) - 1, {"bins": 4, "range": (0, 400)}
     shares = stats.binned_statistic(ranks, native, **bins).statistic
     said = stats.binned_statistic(ranks, 1 / (1 + np.exp(-scores)), **bins).statistic
-    found = np.array(reliability(r, q, bins=4))
+    found = np.array(critics.reliability(r, q, bins=4))
     assert found[:, 0] == pytest.approx(said, abs=6e-4)
     assert found[:, 1] == pytest.approx(shares, abs=6e-4)
 
@@ -222,7 +210,7 @@ def test_the_figures_are_scipys():
 def test_calibrated_scores_are_reliable():
     rng = np.random.default_rng(6)
     r, q = rng.normal(1, math.sqrt(2), 40_000), rng.normal(-1, math.sqrt(2), 10_000)  # log r/q = x
-    for said, share, n in reliability(r, q, bins=5):
+    for said, share, n in critics.reliability(r, q, bins=5):
         assert share == pytest.approx(said, abs=0.02)
         assert n == 10_000
 
@@ -231,7 +219,7 @@ def test_a_class_without_scores_is_refused():
     with pytest.raises(DataError, match="translations"):
         tv_lower_bound([1.0, 2.0], [np.nan], (["a", "b"], ["c"]), np.random.default_rng(0))
     with pytest.raises(DataError):
-        auc([1.0], [])
+        critics.auc([1.0], [])
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
@@ -259,7 +247,7 @@ def test_damaged_folders_are_refused(tmp_path, name, damage):
 
 
 def test_other_languages_and_names_are_refused(critic, tmp_path):
-    for call in (lambda: critic_metric(critic, "cs"), lambda: load_critic("cs")):
+    for call in (lambda: critics.critic_metric(critic, "cs"), lambda: load_critic("cs")):
         with pytest.raises(DataError):
             call()
     assert naturalness_metric("critic", "de_AT").signature == critic.signature
@@ -268,14 +256,14 @@ def test_other_languages_and_names_are_refused(critic, tmp_path):
 def test_a_folder_named_like_the_language_is_not_the_bundled_critic(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(bundled("critic/en"), "de")
-    assert _find_critic("de") == bundled("critic/de")
+    assert critics._find_critic("de") == bundled("critic/de")
     assert load_critic(Path("de")).language == "en"
     with pytest.raises(DataError, match="en"):
         naturalness_metric("critic:de", "de")
 
 
 def test_texts_without_a_word_are_nan_with_a_note(capsys, critic):
-    values = critic_metric(critic, "de").score_segments(["Ja, ja.", "", "12 …", "?"])
+    values = critics.critic_metric(critic, "de").score_segments(["Ja, ja.", "", "12 …", "?"])
     assert np.isnan(values).tolist() == [False, True, True, True]
     assert "3 of 4 texts have no word" in capsys.readouterr().err
 
@@ -288,18 +276,18 @@ def test_a_t_index_by_hand():
     sides = ["Das er."], ["Das das"]
     one = math.log((1 / 2 * 1 / 10 * 3 / 10) / (7 / 24 * 1 / 8 * 7 / 24)) / 3
     two = math.log((1 / 20 * 3 / 10) / ((7 / 24) / 2 * (1 + 7 / 24) / 2)) / 2
-    found = t_index(MINI, ["Das singt", " ... "], sides)
+    found = critics.t_index(MINI, ["Das singt", " ... "], sides)
     assert found == pytest.approx([one, math.nan], abs=1e-12, nan_ok=True)
-    assert t_index(MINI, ["Er!"], sides, 2) == pytest.approx([two], abs=1e-12)
-    assert t_index(MINI, ["Er!"], sides[::-1], 2) == pytest.approx([-two], abs=1e-12)
+    assert critics.t_index(MINI, ["Er!"], sides, 2) == pytest.approx([two], abs=1e-12)
+    assert critics.t_index(MINI, ["Er!"], sides[::-1], 2) == pytest.approx([-two], abs=1e-12)
     with pytest.raises(DataError, match="no text with a word"):
-        t_index(MINI, ["Er"], (["..."], ["Er"]))
+        critics.t_index(MINI, ["Er"], (["..."], ["Er"]))
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1), min_size=1), st.integers(1, 3))
 def test_the_probabilities_of_the_next_token_add_up_to_1(rows, order):
     rows = [["<s>"] * (order - 1) + row for row in rows]
-    log_perplexity = _fitted(rows, order, 4)
+    log_perplexity = critics._fitted(rows, order, 4)
     for before in itertools.product("abcx", repeat=order - 1):
         p = [math.exp(-log_perplexity([*before, token])) for token in "abcx"]
         assert math.fsum(p) == pytest.approx(1, abs=1e-12)

@@ -11,24 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from anhelpers import plane
 from anhelpers.data import join_ratings, rated_texts, read_ratings
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.mqm import choose_scheme, score_ratings
-from anhelpers.plane import (
-    BETWEEN,
-    WITHIN,
-    accuracy_levels,
-    bias_claim,
-    metric_bias,
-    mixed_systems,
-    mixture_arc,
-    pair_accuracy,
-    rated_metrics,
-    rater_bias,
-    soft_pairwise_accuracy,
-    source_correlations,
-    within_sources,
-)
+from anhelpers.plane import metric_bias, soft_pairwise_accuracy, source_correlations, within_sources
 from anhelpers.plane.agreement import _swap_p, _swap_signs, _tie_threshold
 from anhelpers.plane.ratings import _RatedMetrics
 from anhelpers.scoring.lookup import metric as metric_of
@@ -102,7 +89,7 @@ def test_sources_without_a_correlation_are_nan_and_never_0():
     x = [[1, 2, np.nan], [1, 1, 1], [1, 2, 3]]
     y = [[1, 2, 3], [1, 2, 3], [2, 2, 2]]
     assert np.isnan(source_correlations(x, y)).all()
-    assert np.isnan(pair_accuracy(x[:1], y[:1])).all()
+    assert np.isnan(plane.pair_accuracy(x[:1], y[:1])).all()
     assert source_correlations([[1e-200, 2e-200, 4e-200]], [[1, 2, 4]])[0] == pytest.approx(1)
     with pytest.raises(DataError):
         source_correlations([[1, 2, 3]], [[1, 2]])
@@ -159,9 +146,9 @@ def test_one_source_has_a_correlation_and_no_interval():
 @pytest.mark.verifies("Pairwise accuracy with ties", by="hand")
 def test_three_pairs_on_paper():
     # people: A = B < C; the metric: 1, 2, 9; without ties it misses the tie, with ties up to 1 it misses nothing
-    assert pair_accuracy([[1, 2, 9]], [[0, 0, 1]])[0] == pytest.approx(2 / 3)
+    assert plane.pair_accuracy([[1, 2, 9]], [[0, 0, 1]])[0] == pytest.approx(2 / 3)
     assert _tie_threshold([[1, 2, 9]], [[0, 0, 1]]) == 1
-    assert pair_accuracy([[1, 2, 9]], [[0, 0, 1]], 8)[0] == pytest.approx(1 / 3)
+    assert plane.pair_accuracy([[1, 2, 9]], [[0, 0, 1]], 8)[0] == pytest.approx(1 / 3)
 
 
 @pytest.mark.verifies("Pairwise accuracy with ties", by="foreign", of="all thresholds, one by one")
@@ -173,17 +160,17 @@ def test_the_threshold_is_the_best_of_all(seed):
     sizes = {0.0} | {
         abs(row[i] - row[j]) for row in score for i, j in combinations(range(4), 2)
     } - {np.nan}
-    means = {t: np.nanmean(pair_accuracy(score, human, t)) for t in sizes if t == t}
+    means = {t: np.nanmean(plane.pair_accuracy(score, human, t)) for t in sizes if t == t}
     best = _tie_threshold(score, human)
-    assert np.nanmean(pair_accuracy(score, human, best)) == pytest.approx(max(means.values()))
+    assert np.nanmean(plane.pair_accuracy(score, human, best)) == pytest.approx(max(means.values()))
     assert best == min(t for t, mean in means.items() if mean > max(means.values()) - 1e-12)
 
 
 @pytest.mark.verifies("Pairwise accuracy with ties", by="property")
 def test_people_agree_with_themselves_and_a_constant_gets_the_share_of_ties():
     human, _, _ = some_marks()
-    assert (pair_accuracy(human, human) == 1).all()
-    still = pair_accuracy(np.zeros_like(human), human)
+    assert (plane.pair_accuracy(human, human) == 1).all()
+    still = plane.pair_accuracy(np.zeros_like(human), human)
     equal = np.mean([human[:, i] == human[:, j] for i, j in combinations(range(6), 2)], axis=0)
     assert still == pytest.approx(equal)
     assert _tie_threshold(np.full((2, 4), np.nan), np.zeros((2, 4))) == 0
@@ -269,7 +256,7 @@ def test_people_as_metrics_stand_in_the_corners():
     rated = a_set()
     table = metric_bias(replace(rated, metrics={}), rng(), 50, 20)
     people = table[table.statistic == "pearson"].set_index(["level", "metric"])
-    for level in (WITHIN, BETWEEN):
+    for level in (plane.WITHIN, plane.BETWEEN):
         a, f = (people.loc[level, f"human {kind}"] for kind in ("accuracy", "fluency"))
         assert a.with_accuracy == f.with_fluency == 1
         assert a.with_fluency == pytest.approx(f.with_accuracy)
@@ -288,10 +275,14 @@ def test_a_metric_that_sees_one_rating_leans_to_it_surely():
         rated.docs,
     )
     table = metric_bias(rated, rng(), 200, 40)
-    for level, statistic in ((WITHIN, "pearson"), (WITHIN, "kendall"), (BETWEEN, "pearson")):
+    for level, statistic in (
+        (plane.WITHIN, "pearson"),
+        (plane.WITHIN, "kendall"),
+        (plane.BETWEEN, "pearson"),
+    ):
         rows = table[(table.level == level) & (table.statistic == statistic)].set_index("metric")
         assert rows.lean_low["sees accuracy"] > 0 > rows.lean_high["sees fluency"]
-        claim = bias_claim(table, level, statistic)
+        claim = plane.bias_claim(table, level, statistic)
         assert re.search(
             "sees accuracy .*with accuracy than.*sees fluency .*with fluency than", claim
         )
@@ -327,7 +318,7 @@ def test_noise_lies_where_chance_says_and_nothing_is_claimed_of_it():
     row = table[table.metric == "noise"].set_index("statistic").loc["kendall"]
     assert row.chance_accuracy_low < row.with_accuracy < row.chance_accuracy_high
     assert row.chance_accuracy_low < 0 < row.chance_accuracy_high
-    assert "no metric" in bias_claim(table)
+    assert "no metric" in plane.bias_claim(table)
 
 
 def test_metrics_are_compared_on_the_same_translations_and_what_is_missing_is_counted():
@@ -358,7 +349,7 @@ def test_nothing_in_common_is_refused():
 @pytest.mark.verifies("Accuracy against fluency by level", by="hand")
 def test_the_levels_of_two_sources_on_paper():
     accuracy, fluency = (np.column_stack([one, one.mean(1)]) for one in PAPER)
-    found = accuracy_levels(_RatedMetrics(accuracy, fluency, {}, np.arange(2)), rng(), 20)
+    found = plane.accuracy_levels(_RatedMetrics(accuracy, fluency, {}, np.arange(2)), rng(), 20)
     r = found.set_index("level").r
     assert r["within sources"] == r["within sources, pooled"] == -1
     assert r["between sources"] == pytest.approx(1)
@@ -371,7 +362,7 @@ def test_the_levels_of_two_sources_on_paper():
 def test_every_level_is_scipys_over_its_points():
     rated = a_set(6)
     a, f = rated.accuracy, rated.fluency
-    found = accuracy_levels(rated, rng(), 50).set_index("level")
+    found = plane.accuracy_levels(rated, rng(), 50).set_index("level")
 
     def theirs(x, y):
         return pytest.approx(stats.pearsonr(x.ravel(), y.ravel()).statistic)
@@ -397,7 +388,7 @@ def test_a_paradox_that_is_built_in_is_found_on_both_sides():
     hard, gain = draw.normal(0, 3, (80, 1)), draw.normal(size=(80, 8))
     noise = draw.normal(0, 0.3, (2, 80, 8))
     rated = _RatedMetrics(hard + gain + noise[0], hard - gain + noise[1], {}, np.arange(80) // 4)
-    found = accuracy_levels(rated, rng(), 300).set_index("level")
+    found = plane.accuracy_levels(rated, rng(), 300).set_index("level")
     assert (found.r_high[:2] < 0).all()
     assert found.r_low["between sources"] > 0
     assert found.r_low["all translations"] > 0
@@ -408,13 +399,13 @@ def test_a_paradox_that_is_built_in_is_found_on_both_sides():
 @pytest.mark.verifies("Mixtures of accuracy and fluency", by="property")
 def test_mixtures_lie_on_the_ellipse_and_no_metric_between_systems_beyond_it():
     rated = a_set(3)
-    arc = mixture_arc(rated, 9)
-    own = arc[arc.level == BETWEEN]
+    arc = plane.mixture_arc(rated, 9)
+    own = arc[arc.level == plane.BETWEEN]
     x, y = own.with_accuracy, own.with_fluency
     rho = float(pearson(rated.accuracy.mean(0), rated.fluency.mean(0)))
     np.testing.assert_allclose(x**2 - 2 * rho * x * y + y**2, 1 - rho**2, atol=1e-9)
     table = metric_bias(rated, rng(), 20, 10)
-    rows = table[(table.level == BETWEEN) & (table.statistic == "pearson")]
+    rows = table[(table.level == plane.BETWEEN) & (table.statistic == "pearson")]
     x, y = rows.with_accuracy, rows.with_fluency
     assert (x**2 - 2 * rho * x * y + y**2 <= 1 - rho**2 + 1e-9).all()
 
@@ -423,7 +414,7 @@ def test_mixtures_lie_on_the_ellipse_and_no_metric_between_systems_beyond_it():
 def test_a_mixture_of_equal_parts_agrees_with_both_alike():
     accuracy, fluency = (np.column_stack([one, one.mean(1)]) for one in PAPER)
     fluency[:, 0] -= 1
-    arc = mixture_arc(_RatedMetrics(accuracy, fluency, {}, np.arange(2)), 3)
+    arc = plane.mixture_arc(_RatedMetrics(accuracy, fluency, {}, np.arange(2)), 3)
     for _, rows in arc.groupby("level"):
         ends = rows[["with_accuracy", "with_fluency"]].to_numpy()
         assert ends[0, 0] == pytest.approx(1)
@@ -434,8 +425,8 @@ def test_a_mixture_of_equal_parts_agrees_with_both_alike():
 @pytest.mark.verifies("Mixtures of accuracy and fluency", by="foreign", of="scipy")
 def test_a_mixture_between_systems_is_scipys():
     rated = a_set(5)
-    arc = mixture_arc(rated, 5)
-    row = arc[(arc.level == BETWEEN) & (arc.share == 0.25)].iloc[0]
+    arc = plane.mixture_arc(rated, 5)
+    row = arc[(arc.level == plane.BETWEEN) & (arc.share == 0.25)].iloc[0]
     a, f = (stats.zscore(v.mean(0)) for v in (rated.accuracy, rated.fluency))
     assert row.with_fluency == pytest.approx(stats.pearsonr(0.75 * a + 0.25 * f, f).statistic)
 
@@ -469,7 +460,7 @@ def rated_file(tmp_path):
 def test_raters_who_agree_about_accuracy_alone_are_seen_so(rated_file):
     ratings = read_ratings(rated_file, texts=True)
     scores = score_ratings(ratings, choose_scheme(ratings))
-    table = rater_bias(scores, rng(), 100, [s for s in scores.systems if s != "ref"])
+    table = plane.rater_bias(scores, rng(), 100, [s for s in scores.systems if s != "ref"])
     rows = table[table.statistic == "pearson"].set_index("metric")
     assert rows.with_accuracy["one rater, accuracy"] == pytest.approx(1)
     assert abs(rows.with_fluency["one rater, fluency"]) < 0.8
@@ -490,7 +481,7 @@ def test_two_raters_are_held_against_each_other(tmp_path):
     ]
     marks += [("A", 1, "r1", "No-error", "No-error"), ("B", 1, "r2", "No-error", "No-error")]
     ratings = read_ratings(ratings_file(tmp_path / "two.tsv", marks), texts=True)
-    table = rater_bias(score_ratings(ratings, choose_scheme(ratings)), rng(), 20)
+    table = plane.rater_bias(score_ratings(ratings, choose_scheme(ratings)), rng(), 20)
     right = stats.pearsonr(points["r1"], points["r2"]).statistic
     rows = table[table.statistic == "pearson"]
     assert rows[["with_accuracy", "with_fluency"]].to_numpy() == pytest.approx(right)
@@ -519,7 +510,7 @@ def test_the_mean_over_raters_is_that_of_scipys(rated_file):
         good = [p for p in pairs if not np.isnan(p).any()]
         if good:
             each.append(np.mean(good, axis=0))
-    row = rater_bias(scores, rng(), 20).query("statistic == 'kendall'").set_index("metric")
+    row = plane.rater_bias(scores, rng(), 20).query("statistic == 'kendall'").set_index("metric")
     found = row.loc["one rater, accuracy", ["with_accuracy", "with_fluency"]].to_list()
     assert found == pytest.approx(np.mean(each, axis=0).tolist())
 
@@ -536,7 +527,9 @@ def test_a_reference_is_left_out_for_all_metrics_and_a_system_rated_twice_is_one
     test = rated_texts(ratings, "en-de", "ref")
     test = test.without(["A_with_ref"])
     scores, join = score_ratings(ratings, choose_scheme(ratings)), join_ratings(test, ratings)
-    rated = rated_metrics(test, [metric_of("chrf", test), metric_of("ter", test)], scores, join)
+    rated = plane.rated_metrics(
+        test, [metric_of("chrf", test), metric_of("ter", test)], scores, join
+    )
     assert rated.systems == tuple("ABCDE")
     assert repr(rated) == "RatedMetrics(chrF, TER: 5 systems on 6 sources)"
     assert "averaged over repeated ratings: A." in rated.notes
@@ -558,7 +551,7 @@ def named_set(seed=0):
 @given(st.integers(0, 99), st.lists(st.floats(0, 1), min_size=1, max_size=4))
 def test_a_mixture_takes_the_same_segments_of_two_systems_for_all_scores(seed, shares):
     rated = named_set()
-    mixed = mixed_systems(rated, ("B", "E"), shares, rng(seed))
+    mixed = plane.mixed_systems(rated, ("B", "E"), shares, rng(seed))
     known = rated.docs != 3
     assert mixed.docs.tolist() == rated.docs[known].tolist()
     assert len(mixed.systems) == len(shares)
@@ -567,13 +560,13 @@ def test_a_mixture_takes_the_same_segments_of_two_systems_for_all_scores(seed, s
     for name, values in rated._columns.items():
         b, e = values[known][:, [1, 4]].T[:, :, None]
         assert np.array_equal(mixed._columns[name], np.where(of_b, b, e))
-    again = mixed_systems(rated, ("B", "E"), shares, rng(seed))
+    again = plane.mixed_systems(rated, ("B", "E"), shares, rng(seed))
     assert np.array_equal(again.accuracy, mixed.accuracy)
 
 
 def test_the_mean_of_a_mixture_is_linear_in_its_share_and_wrong_ones_are_refused():
     rated, shares = named_set(), [0, 0.3, 0.75, 1]
-    drawn = [mixed_systems(rated, ("A", "C"), shares, rng(seed)) for seed in range(800)]
+    drawn = [plane.mixed_systems(rated, ("A", "C"), shares, rng(seed)) for seed in range(800)]
     for axis in ("accuracy", "fluency"):
         means = np.array([getattr(one, axis).mean(0) for one in drawn])
         a, c = np.nanmean(rated.scores[axis][:, [0, 2]], axis=0)
@@ -582,6 +575,6 @@ def test_the_mean_of_a_mixture_is_linear_in_its_share_and_wrong_ones_are_refused
         assert (np.abs(means.mean(0) - (c + np.array(shares) * (a - c))) <= 4 * error + 1e-12).all()
     for share in (-0.1, 1.1):
         with pytest.raises(DataError, match="shares: got"):
-            mixed_systems(rated, ("A", "C"), [share], rng())
+            plane.mixed_systems(rated, ("A", "C"), [share], rng())
     with pytest.raises(UnknownName, match="unknown system 'Z'"):
-        mixed_systems(rated, ("A", "Z"), [0.5], rng())
+        plane.mixed_systems(rated, ("A", "Z"), [0.5], rng())

@@ -15,24 +15,13 @@ from sacrebleu.significance import PairedTest
 from scipy.stats import multivariate_normal
 
 from anhelpers import bootstrap
+from anhelpers import plane as planes
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.charts.systems import _error_ellipses
 from anhelpers.data import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
-from anhelpers.plane import (
-    few_documents,
-    mean_axis,
-    metric_axis,
-    paired_tests,
-    pareto,
-    plane_of,
-    scores,
-    sliced_table,
-    system_plane,
-    systems_table,
-    table,
-)
+from anhelpers.plane import paired_tests, plane_of, scores, sliced_table, systems_table, table
 from anhelpers.plane.scores import _stored_axis
 from anhelpers.stats import holm, p_value
 
@@ -97,8 +86,8 @@ def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monke
 )
 def test_a_corpus_score_of_a_resample_is_that_of_the_resampled_texts(name, oracle):
     test = corpus()
-    axis = metric_axis(test, surface_metric(name, "de"), "corpus")
-    plane = plane_of(test, axis, mean_axis("n", "n", "n", np.zeros((len(test), 3))))
+    axis = planes.metric_axis(test, surface_metric(name, "de"), "corpus")
+    plane = plane_of(test, axis, planes.mean_axis("n", "n", "n", np.zeros((len(test), 3))))
     draws, drawn = plane.draws(np.random.default_rng(2), 8)
     ((_, weights),) = drawn.by_segment()
     for b, j in itertools.product(range(8), range(3)):
@@ -155,7 +144,7 @@ def test_a_curve_of_other_segments_or_another_level_is_refused(random_plane):
     with pytest.raises(DataError):
         systems_table(plane, np.random.default_rng(0), curve=curve)
     test = corpus(size=1)
-    axis = metric_axis(test, surface_metric("chrf", "de"), "corpus")
+    axis = planes.metric_axis(test, surface_metric("chrf", "de"), "corpus")
     with pytest.raises(DataError):
         systems_table(plane_of(test, axis, axis), np.random.default_rng(0), curve=curve)
 
@@ -170,7 +159,7 @@ def test_pareto_is_not_beaten_by_any_other(scores):
         )
         for i in range(6)
     ]
-    assert pareto(scores).tolist() == wanted
+    assert planes.pareto(scores).tolist() == wanted
 
 
 @pytest.mark.verifies("Share of resamples on the Pareto front", by="property")
@@ -215,7 +204,7 @@ def test_only_shared_segments_count_unless_asked_otherwise(plane_from):
 @pytest.mark.parametrize("name", ["chrf", "bleu"])
 def test_paired_tests_agree_with_sacrebleu_s_approximate_randomisation(name):
     test, metric = corpus(size=60), surface_metric(name, "de")
-    axis = metric_axis(test, metric, "corpus")
+    axis = planes.metric_axis(test, metric, "corpus")
     table = paired_tests(plane_of(test, axis, axis), np.random.default_rng(0), 4000, against="S0")
     named = [(s, list(h)) for s, h in test.systems.items()]
     oracle = {
@@ -286,10 +275,10 @@ def test_slices_cut_the_segments_into_parts(plane_from):
 
 
 def test_systems_are_compared_on_the_segments_of_the_test_set():
-    test, axis = corpus(), mean_axis("n", "n", "n", np.zeros((2, 3)))
+    test, axis = corpus(), planes.mean_axis("n", "n", "n", np.zeros((2, 3)))
     with pytest.raises(DataError):
         plane_of(test, axis, axis)
-    plane = system_plane(test, surface_metric("chrf", "de"), surface_metric("bleu", "de"))
+    plane = planes.system_plane(test, surface_metric("chrf", "de"), surface_metric("bleu", "de"))
     assert plane.only(["S2", "S0"]).systems == ("S2", "S0")
 
 
@@ -402,4 +391,4 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
 )
 def test_a_caution_names_one_document_and_few(n_docs, counting, told):
     rows = pd.DataFrame({"system": ["A"], "n_docs": n_docs, "n_effective": counting})
-    assert few_documents(rows)[: len(told) or None] == told
+    assert planes.few_documents(rows)[: len(told) or None] == told
