@@ -75,8 +75,8 @@ REMARKS = {
     "caveat": "Correct as meant, but easily read as a stronger statement.",
     "open reading": "The text allows two readings, which lead to different results.",
 }
-ERRATA = """What we think the papers and files should say; later versions may have corrected some. None affects the main results: the
-tradeoff, its concavity, and that XMI is higher, on average, out of English."""
+ERRATA = """What we think the papers and files should say; later versions may have corrected some. None affects the main
+results: the tradeoff, its concavity, and that XMI is higher, on average, out of English."""
 NETWORK = "impossible for a trained network"
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
