@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LppDistance:
+class _LppDistance:
     """D(Q, R) = |LPP(Q) - LPP(R)| in nats per token, with 95 % intervals; N(Q) = -D(Q, R).
 
     Parameters
@@ -58,6 +58,13 @@ class LppDistance:
             bias=f"{signed}; biased upwards near 0",
         )
 
+    @property
+    def row(self) -> list[float]:
+        """LPP(Q), LPP(R), the gap and N(Q) = -D with their intervals, and the standard error of the gap."""
+        gap, d = self.gap, self.distance
+        turned = (0.0 - number for number in (d.value, d.high, d.low))
+        return [self.lpp_q, self.lpp_r, gap.value, *gap.interval, *turned, gap.se]
+
     def __str__(self) -> str:
         means = f"LPP(Q) {self.lpp_q:.3f}, LPP(R) {self.lpp_r:.3f}"
         return f"{means}, D = {abs(self.gap.value):.3f}, {self.gap.text(3)}"
@@ -86,7 +93,7 @@ def lpp_distance(
     docs_q: Sequence | np.ndarray | None = None,
     docs_r: Sequence | np.ndarray | None = None,
     paired: bool = False,
-) -> LppDistance:
+) -> _LppDistance:
     """D(Q, R) = |LPP(Q) - LPP(R)| of a system's outputs and monolingual text.
 
     The error is that of the documents' sums (linearised), since texts of a document share topic and style; the interval
@@ -133,7 +140,7 @@ def lpp_distance(
     facts |= {"se": se, "unit": "nats per token", "bias": "unbiased"}
     facts["caution"] = few_clusters(*few, fewest, uneven=bool(uneven.any()))
     signed = Estimate("signed gap LPP(Q) − LPP(R)", gap, low=low, high=high, **facts)
-    return LppDistance(lpp_q, lpp_r, signed)
+    return _LppDistance(lpp_q, lpp_r, signed)
 
 
 def _moves(
@@ -219,7 +226,7 @@ def lpp_gaps(
     systems: Sequence[str],
     r_mean_logprobs: ArrayLike,
     docs: Sequence | np.ndarray,
-) -> dict[str, LppDistance]:
+) -> dict[str, _LppDistance]:
     """System -> D(Q, R) of those with scored texts in at least 2 documents.
 
     Parameters

@@ -23,7 +23,7 @@ from ..errors import DataError
 from ..estimate import Estimate, digits_of
 from ..frontier import OracleCurve
 from ..metrics import LPP_DISTANCE, Metric
-from ..naturalness.lpp import LppDistance, Mono, lpp_gaps, score_mono
+from ..naturalness.lpp import Mono, lpp_gaps, score_mono
 from ..stats import pearson
 from .scores import AXES, Plane
 
@@ -298,7 +298,7 @@ def with_mono(
     # oriented, so higher is better
     logprobs = np.where(axis.there, axis.counts[..., 0], np.nan)
     gaps = lpp_gaps(logprobs, plane.systems, scores, plane.clusters)
-    rows = [_numbers(gaps[system]) if system in gaps else [np.nan] * 9 for system in table.system]
+    rows = [gaps[system].row if system in gaps else [np.nan] * 9 for system in table.system]
     *found, n_q, n_low, n_high, se = np.array(rows, dtype=float).T
     names = ["lpp_q", "lpp_r", *(f"lpp_gap{end}" for end in _ENDS)]
     table = table.assign(**dict(zip(names, found, strict=True)))
@@ -307,12 +307,6 @@ def with_mono(
         return table.assign(**{f"minus_lpp_distance{end}": values for end, values in ends}), r
     table = table.assign(naturalness_low=n_low, naturalness_high=n_high, naturalness_se=se)
     return table, replace(r, value=0.0, se=np.nan, low=np.nan, high=np.nan)
-
-
-def _numbers(found: LppDistance) -> list[float]:
-    gap, d = found.gap, found.distance
-    turned = (0.0 - number for number in (d.value, d.high, d.low))
-    return [found.lpp_q, found.lpp_r, gap.value, *gap.interval, *turned, gap.se]
 
 
 def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:

@@ -10,7 +10,7 @@ from anhelpers.data import TestSet
 from anhelpers.errors import DataError
 from anhelpers.estimate import Estimate
 from anhelpers.metrics import Metric
-from anhelpers.naturalness.lpp import LppDistance, Mono, lpp_gaps, score_mono
+from anhelpers.naturalness.lpp import Mono, _LppDistance, lpp_gaps, score_mono
 from anhelpers.scoring.lookup import naturalness_metric
 
 LENGTH = Metric(
@@ -27,7 +27,7 @@ LENGTH = Metric(
 def found(interval):
     low, high = interval
     middle = (low + high) / 2
-    return LppDistance(3.0, 3.0 - middle, Estimate("gap", middle, low=low, high=high, n=9, n_r=9))
+    return _LppDistance(3.0, 3.0 - middle, Estimate("gap", middle, low=low, high=high, n=9, n_r=9))
 
 
 @pytest.mark.verifies("Where R stands", by="hand")
