@@ -220,14 +220,12 @@ def _told(row: pd.Series) -> str:
     begin, how = halves[str(row.name)]
     text = f"{begin} the frontier the claim that accuracy and naturalness {how} {row.verdict}"
     text += f" ({row.why})" * bool(row.why)
-    text += f": r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f})"
-    text += (
-        f" among {row.n_systems} systems, {row.least:.2f} to {row.greatest:.2f} without one of them"
-    )
+    text += f": r = {row.pearson:z.2f} ({row.pearson_low:z.2f} to {row.pearson_high:z.2f})"
+    text += f" among {row.n_systems} systems, {row.least:z.2f} to {row.greatest:z.2f} without one of them"
     if np.isnan(row.selection_p):
         return text
     edge = ", a different seed may decide otherwise" if row.by_seed else ""
-    alone = f"{row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
+    alone = f"{row.selection_low:z.2f} to {row.selection_high:z.2f}, p = {row.selection_p:.3f}"
     return f"{text}; by selection alone {alone}{edge}"
 
 
