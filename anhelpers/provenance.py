@@ -20,6 +20,7 @@ from . import __version__
 from .data.io import parse_json, write_atomic
 from .errors import DataError, one_line
 from .metrics import signature_of
+from .progress import note
 
 if TYPE_CHECKING:
     import jinja2
@@ -108,7 +109,11 @@ def _alone(folder: Path) -> Iterator[None]:
 
             lock = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, lock)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                note(f"waiting for another run that writes into {folder}")
+                fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

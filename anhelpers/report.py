@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .frontier import OracleCurve
 
 _TABLES = ("systems", "curve", "pairs", "claim")
-_FILES = (
+FILES = (
     *(f"{name}.csv" for name in _TABLES),
     *("systems.tex", "caption.tex", "appendix.tex", "appendix.txt", "refs.bib"),
     *("plane.pdf", "plane.svg", "plane.png", "plane.html"),
@@ -149,13 +149,13 @@ def write_report(
 
 def _publish(fresh: Path, folder: Path) -> None:
     """Move new results over the old ones, delete those that were not made again, and record them."""
-    for name in _FILES:
+    for name in FILES:
         if (fresh / name).exists():
             os.replace(fresh / name, folder / name)
             say(f"wrote {folder / name}")
         else:
             (folder / name).unlink(missing_ok=True)
-    write_made(folder, [name for name in _FILES if (folder / name).exists()])
+    write_made(folder, [name for name in FILES if (folder / name).exists()])
 
 
 def _stacked(results: Sequence[PlaneResult]) -> dict[str, pd.DataFrame]:

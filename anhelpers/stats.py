@@ -153,7 +153,7 @@ def share_interval(
     Parameters
     ----------
     hits : 0 to n of n independent trials, where a tie may count half; with `docs` the (n,) trials: 0, 0.5 or 1.
-    n : trials; 0: none, which gives nan. docs : (n,) document of each trial, two or more.
+    n : trials; 0: none, which gives nan. docs : (n,) document of each trial.
 
     References
     ----------
@@ -164,19 +164,21 @@ def share_interval(
     >>> [round(end, 3) for end in share_interval([1, 1, 0, 0], docs=["a", "a", "b", "b"])]
     [0.002, 0.998]
     """
-    z, trials, hits = Z95, float(n), np.asarray(hits, dtype=np.float64)
+    z, trials, hits = Z95, checks.whole("n", n, 0, 2**53), np.asarray(hits, dtype=np.float64)
     if docs is not None:
         from scipy.special import stdtrit
 
         n = checks.same_length(hits=hits, docs=docs)
         _, of, sizes = np.unique(np.asarray(docs), return_inverse=True, return_counts=True)
-        away, m, trials = np.bincount(of, hits - hits.mean()), len(sizes), n * n / (sizes @ sizes)
-        hits = hits.sum()
-        alone, variance = hits / n * (1 - hits / n), m / (m - 1) * (away @ away) / n**2
-        if variance > alone / n:
-            z, trials = float(stdtrit(max(1.0, trials - 1), 0.975)), alone / variance
-        elif alone:
-            trials = n
+        checks.non_negative("hits", float(np.min([hits, 1 - hits], initial=0)))
+        m, trials, each, hits = len(sizes), float(n), hits, hits.sum()
+        if m > 1:  # of one document, trials are independent, as in other intervals
+            away, trials = np.bincount(of, each - hits / n), n * n / (sizes @ sizes)
+            alone, variance = hits / n * (1 - hits / n), m / (m - 1) * (away @ away) / n**2
+            if variance > alone / n:
+                z, trials = float(stdtrit(max(1.0, trials - 1), 0.975)), alone / variance
+            elif alone:
+                trials = n
     if not n:
         return float("nan"), float("nan")
     checks.non_negative("hits", float(min(hits, n - hits)))

@@ -149,6 +149,9 @@ def test_bad_input_is_one_line_and_status_2(files, capsys, change, arguments, wo
         ("score -s src.en -t A.de -m stored:s.csv#m -o s.csv", "s.csv"),
         ("xmi --mt m.csv --lm l.txt -o m.csv", "m.csv"),
         ("curve c.jsonl --html c.jsonl", "c.jsonl"),
+        ("score -s src.en -t A.de -m esa:s.csv,m.csv -o m.csv", "m.csv"),
+        ("score -s src.en -t A.de -m esa:f -o f/systems.csv", "f/systems.csv"),
+        ("plane -s src.en -t A.de -m stored:f/systems.csv#m -o f", "f/systems.csv"),
         ("curve c.jsonl --html x.csv -o x.csv", "x.csv"),
     ],
 )
@@ -158,10 +161,12 @@ def test_no_option_is_ignored_and_no_input_replaced(files, capsys, call, option)
     )
     for name in ("m.csv", "l.txt", "s.csv"):
         Path(name).write_text("-1\n-2\n", "utf-8")
-    before = {path: path.read_bytes() for path in files.iterdir()}
+    Path("f").mkdir()
+    shutil.copy("s.csv", "f/systems.csv")
+    before = {path: path.read_bytes() for path in files.rglob("*.*")}
     assert cli.main(call.split()) == 2
     assert f": {option}" in capsys.readouterr().err.splitlines()[-1]
-    assert {path: path.read_bytes() for path in files.iterdir()} == before
+    assert {path: path.read_bytes() for path in files.rglob("*.*")} == before
 
 
 def test_a_defect_has_status_70_and_an_interrupt_130(files, capsys, monkeypatch):
@@ -450,7 +455,9 @@ def test_a_file_was_written_whatever_stdout_is(files, monkeypatch, out):
     with open("/dev/full", "w") as full:
         monkeypatch.setattr("sys.stdout", full if out == "full" else None)
         assert cli.main(["sheet", "--data", "teaching/de-en", "--out", odd]) == 0
-        assert Path(odd, "sheet.html").exists()
+        monkeypatch.undo()
+        assert cli.main(["check", odd]) == 0
+        monkeypatch.setattr("sys.stdout", full if out == "full" else None)
         assert score("-m", "chrf") == 0
         monkeypatch.undo()
 

@@ -131,8 +131,11 @@ def test_a_share_of_trials_in_documents():
     even = np.tile([0, 0.5, 1, 1], 50)
     low, high = share_interval(even, docs=np.repeat(range(50), 4))
     assert (low, high) == pytest.approx(share_interval(even.sum(), 200), abs=0.003)
-    with pytest.raises(DataError):
-        share_interval([1, 0], docs=["a"])
+    assert share_interval([1, 0, 0.5], docs=[*"aaa"]) == share_interval(1.5, 3)
+    assert np.isnan(share_interval([], docs=[])).all()
+    for wrong in ([1, 0], [2, -1, 0], [np.nan, 0, 1]):
+        with pytest.raises(DataError):
+            share_interval(wrong, docs=[*"aab"])
 
 
 @pytest.mark.verifies("Share with Wilson's interval", by="property")

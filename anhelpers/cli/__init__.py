@@ -82,9 +82,15 @@ def _check(args: argparse.Namespace) -> None:
     checks.whole("--seed", given.get("seed", 0), 0, checks.LARGEST_SEED)
     values = [value for name, value in given.items() if name not in _PLACES]
     words = [w for v in values for w in (v if isinstance(v, list) else [v]) if isinstance(w, str)]
-    files = [f for word in words for f in (word, *re.split("[=:#]", word)) if os.path.isfile(f)]
-    taken = {*map(os.path.realpath, files)}
-    for path in filter(None, map(given.get, ("output", "html"))):
+    parts = {part for word in words for part in (word, *re.split("[=:#,]", word))}
+    inside = (os.path.join(f, n) for f in parts if os.path.isdir(f) for n in os.listdir(f))
+    taken = {os.path.realpath(f) for f in (*parts, *inside) if os.path.isfile(f)}
+    outputs = [given.get("output"), given.get("html")]
+    if args.command == "plane":
+        from ..report import FILES
+
+        outputs += [os.path.join(args.out, name) for name in FILES]
+    for path in filter(None, outputs):
         if (real := os.path.realpath(path)) in taken:
             raise DataError("is an input or another output. Choose another file.", path)
         taken |= set() if os.path.exists(path) and not os.path.isfile(path) else {real}

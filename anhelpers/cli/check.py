@@ -43,6 +43,7 @@ def _made_of(path: Path) -> list[str]:
     from ..data.io import parse_json
     from ..provenance import MADE
 
+    path = path.resolve()
     folder = path if path.is_dir() else path.parent
     beside = folder / MADE
     known = parse_json(beside.read_bytes(), beside) if beside.is_file() else {}
@@ -53,9 +54,12 @@ def _made_of(path: Path) -> list[str]:
         same = name in here and sha256(here[name].read_bytes()).hexdigest() == digest
         lines.append(f"{name}: {origin}" if path.is_dir() else origin)
         wrong += [] if same else [name]
-    if wrong or not lines:
-        told = f"{', '.join(wrong):.60} changed, is of another run than {MADE}, or has no entry"
-        raise DataError(f"{told}. Run the command again.", path)
+    if absent := not lines or not {*wrong} <= {*known}:
+        told = f"no entry in {MADE}" if path.exists() else "there is no such file"
+    else:
+        told = f"{', '.join(wrong):.60}: changed, gone, or of another run. Run the command again"
+    if absent or wrong:
+        raise DataError(f"{told}.", path)
     if path.is_dir() and (others := sorted({*here} - {*known})):
         note(f"no entry in {MADE}: {', '.join(others)}.")
     return lines

@@ -33,6 +33,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, trace, write the vertices and the page."""
     from ..plane import oracle_study
+    from ..provenance import write_made
     from ..scoring import scorable
     from ..widgets.explorer import explore
 
@@ -50,6 +51,7 @@ def run(args: argparse.Namespace) -> None:
     named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"
     shared._write_table(study.vertices(), args.output)
     explore(study, title=named).save(page)
+    write_made(page.parent, [page.name])
     say(f"wrote {page}")
 
 

@@ -27,10 +27,13 @@ def run(args: argparse.Namespace) -> None:
 
     from ..classroom.sheet import one_of_each, rating_sheet
     from ..data import from_systems, load
+    from ..provenance import write_made
 
     test = load(args.data, args.language_pair)
     cands = from_systems(test, args.systems or one_of_each(test, args.candidates))
     sizes = {"n_segments": args.segments, "n_candidates": args.candidates}
     rng, title = np.random.default_rng(args.seed), "Rate each translation twice"
     sheet = rating_sheet(test, cands, **sizes, rng=rng, title=title)
-    say(str(sheet.save(Path(args.out, "sheet.html"))), file=sys.stdout)
+    page = sheet.save(Path(args.out, "sheet.html"))
+    write_made(page.parent, [page.name])
+    say(str(page), file=sys.stdout)
