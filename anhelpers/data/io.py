@@ -50,6 +50,12 @@ def read_lines(path: str | PathLike, n: int | None = None) -> tuple[str, ...]:
     return lines
 
 
+def _ints(ids: Sequence[str]) -> list[int] | None:
+    """Return ids as numbers; None if one is a text or has more than 18 digits."""
+    fit = all(one.isdecimal() and len(one) <= 18 for one in ids)
+    return [int(one) for one in ids] if fit else None
+
+
 def _split_lines(text: str) -> tuple[str, ...]:
     """Return the lines of a text as `read_lines` does."""
     lines = text.split("\n")

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..errors import DataError, counted
 from ..progress import note
 from .candidates import _NBEST, JSONL, _read_records
-from .io import _decode, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
+from .io import _decode, _ints, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
 from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
@@ -168,18 +168,14 @@ def _read(path: Path) -> _Marked | tuple[str, ...]:
 
 
 def _by_number(records: Sequence[Mapping[str, object]], path: Path) -> Sequence[int]:
-    """Return the order of lines by their segment or id, if each has a number, else that of the file."""
+    """Return the order of lines by segment or id, if these are consecutive numbers, else that of the file."""
     ids = [str(record.get("segment", record.get("id"))) for record in records]
-    numbers = [int(one) for one in ids if one.isdecimal()]
-    wrong = [k for k in range(1, len(numbers)) if numbers[k] <= numbers[k - 1]]
-    if len(numbers) < len(ids) or not wrong:
+    numbers = _ints(ids) or []
+    start = min(numbers, default=0)
+    if numbers == sorted(numbers) or {*numbers} != {*range(start, start + len(ids))}:
         return range(len(ids))
-    found = sorted(range(len(ids)), key=numbers.__getitem__)
-    if any(numbers[k] != numbers[found[0]] + at for at, k in enumerate(found)):
-        told = f"got number {ids[wrong[0]]:.20} after {ids[wrong[0] - 1]:.20}"
-        raise DataError(f"{told}, expected consecutive ones, each once.", path, wrong[0] + 1)
     note(f"{path.name}: lines are taken in the order of their numbers (segment or id).")
-    return found
+    return sorted(range(len(ids)), key=numbers.__getitem__)
 
 
 def _read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:

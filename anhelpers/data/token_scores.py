@@ -17,7 +17,7 @@ from .. import checks
 from ..checks import ROUNDING
 from ..errors import DataError, counted
 from ..progress import note
-from .io import parse_json, read_lines
+from .io import _ints, parse_json, read_lines
 
 # Unit -> nats in one of it.
 NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
@@ -139,25 +139,31 @@ def read_score_pair(
 
     Returns
     -------
-    Both in one order, and how they were paired: by id if both files have ids (in the order of the ids if these number
-    the sentences, else of the first file), otherwise by line.
+    Both in one order, and how they were paired: by id if both files have ids, otherwise by line. The order is that of
+    the ids if these are the numbers of the lines (from 0 or 1), else that of the first file.
 
     Raises
     ------
-    DataError : mismatched ids, a different number of sentences, or a different text of a sentence; first tokens that
-        are not scored, if tokens differ.
+    DataError : mismatched ids, or a different order of numbers that are not those of the lines; a different number of
+        sentences, or a different text of a sentence; first tokens that are not scored, if tokens differ.
     """
     ours, theirs = _read_token_scores(mt, unit), _read_token_scores(lm, unit)
-    how, wrong = "paired by line", ""
+    how, wrong, line = "paired by line", "", None
     if ours.ids and theirs.ids and (lacking := sorted({*ours.ids} ^ {*theirs.ids})):
         wrong = f"id {lacking[0]:.40} is in one of the two files only"
     elif ours.ids and theirs.ids:
         how = "paired by id"
         place = {name: k for k, name in enumerate(theirs.ids)}
-        order = list(range(len(ours)))
-        if all(name.isdecimal() for name in ours.ids):
-            order.sort(key=lambda k: int(ours.ids[k]))  # type: ignore[index]
-        ours = ours.take(order)
+        numbers, n = _ints(ours.ids), len(ours)
+        if numbers and {*numbers} in ({*range(n)}, {*range(1, n + 1)}):
+            if numbers != sorted(numbers):
+                note(f"{PurePath(mt).name}: sentences are taken in the order of their ids.")
+            ours = ours.take(sorted(range(n), key=numbers.__getitem__))
+        elif numbers and ours.ids != theirs.ids:
+            both = enumerate(zip(ours.ids, theirs.ids, strict=True))
+            at = next(k for k, (a, b) in both if a != b)
+            line, told = at + 1, f"expected {ours.ids[at]} (one order, or ids from 0 or 1)"
+            wrong = f"got id {theirs.ids[at]}, {told}"
         theirs = theirs.take([place[name] for name in ours.ids or ()])
     if len(ours) != len(theirs):
         wrong = wrong or f"got {counted(len(theirs), 'sentence')}, expected {len(ours)}"
@@ -173,9 +179,10 @@ def read_score_pair(
             ours, theirs = ours.without_first(), theirs.without_first()
             note(f"{unscored}: first tokens have no score (0); both files count without them.")
         else:
-            wrong = f"first tokens of {unscored} have no score (0), and the tokens differ"
+            why = "and the tokens differ" if same_tokens else "needed per character"
+            wrong = f"first tokens of {unscored} have no score (0), {why}"
     if wrong:
-        raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm)
+        raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm, line)
     return ours, theirs, how
 
 

@@ -154,11 +154,29 @@ def test_pairs_are_by_id_or_by_line(write):
     mt, lm, how = read_score_pair(ours, write("-1\n-2\n-3\n", "plain"), "bits")
     assert (how, mt.unit) == ("paired by line", "bits")
     np.testing.assert_allclose(mt.logprobs, np.array([-3, -1, -2]) * LN2)
-    named = [write([{"id": i, "logprob": -1} for i in ids], ids) for ids in ("ba", "ab")]
-    assert read_score_pair(*named)[1].ids == ("b", "a")  # the order of the first file
+    long = "9" * 5000
+    for ids in ("ba", (long, "1")):  # the order of the first file
+        rows = [{"id": i, "logprob": -1} for i in ids]
+        assert read_score_pair(write(rows, "x"), write(rows[::-1], "y"))[1].ids == tuple(ids)
     again = [{"id": 1, "doc": doc, "logprob": -k} for k, doc in enumerate("ab", 1)]
     mt, lm, _ = read_score_pair(write(again, "x"), write(again[::-1], "y"))
     assert mt.logprobs.tolist() == lm.logprobs.tolist() == [-1, -2]
+
+
+@pytest.mark.parametrize("first", [0, 1, 7])
+def test_only_numbers_of_lines_reorder(write, capsys, first):
+    """Other numbers must have one order in both files; lines of other files keep theirs."""
+    ids = [first + k for k in (2, 0, 1)]
+    mt = write([{"id": i, "logprob": -i} for i in ids], "mt")
+    found = read_score_pair(mt, mt)[0].logprobs.tolist()
+    assert found == [-i for i in (ids if first == 7 else sorted(ids))]
+    assert ("mt: sentences are taken in the order" in capsys.readouterr().err) == (first != 7)
+    lm = write([{"id": i, "logprob": -i} for i in sorted(ids)], "lm")
+    if first < 7:
+        assert read_score_pair(mt, lm)[1].logprobs.tolist() == found
+        return
+    with pytest.raises(DataError, match="lm, line 1: got id 7, expected 9"):
+        read_score_pair(mt, lm)
 
 
 def test_first_tokens_without_a_score_count_in_neither_file(write, capsys):
@@ -173,8 +191,9 @@ def test_first_tokens_without_a_score_count_in_neither_file(write, capsys):
     np.testing.assert_array_equal(found.logprobs, [-8, -7, np.nan, -1])
     assert (mt.tokens, found.tokens) == ((2, 1, 0, None), (("b", "c"), ("e",), (), ("h",)))
     assert "lm: first tokens have no score (0); both" in capsys.readouterr().err
-    for other, same in ((ours, False), (write("-6\n-9\n-6\nnan\n", "sums"), True)):
-        with pytest.raises(DataError, match="first tokens of lm have no score"):
+    sums = write("-6\n-9\n-6\nnan\n", "sums")
+    for other, same, why in ((ours, False, "needed per char"), (sums, True, "the tokens differ")):
+        with pytest.raises(DataError, match=f"first tokens of lm have no score.* {why}"):
             read_score_pair(other, lm, same_tokens=same)
 
 
