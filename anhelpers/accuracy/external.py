@@ -206,11 +206,12 @@ def _human(name: str, kind: str, place: str) -> Metric:
     paths = _rating_files(place)
     family = Family(POINTS, (0.0, 100.0))
     if not is_export(paths[0]):
-        table = read_table(paths[0], {"raw": float, "score": float}, optional=["raw", "score"])
-        values = table["raw"] if "raw" in table else table.get("score")
-        if values is not None and values.min() < 0 and values.abs().max() <= _FARTHEST:
+        names = ("raw", "score", "value", "points")
+        table = read_table(paths[0], dict.fromkeys(names, float), optional=names)
+        values = next((table[name].dropna() for name in names if name in table), pd.Series())
+        if values.min() < 0 and values.abs().max() <= _FARTHEST:
             family = Family("standard deviations of a rater")
-        elif values is not None and len(values) > 9 and values.isin(range(7)).all():
+        elif len(values) > 9 and values.isin(range(7)).all():
             family = SQM
 
     def score_systems(test: TestSet) -> Given:

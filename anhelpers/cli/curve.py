@@ -67,8 +67,13 @@ def _read(candidates: str, texts: shared._Texts, k: int | None) -> tuple[TestSet
         shared._refuse_unused("with a data set", {"-s": texts.sources, **beside})
         return test, load_candidates(candidates, lp, exclude=exclude)
     if texts.sources:
+        from ..data import check
+
         test = read_plain(texts.sources, texts.references, {}, texts.language_pair)
-        return texts.selected(test), read_candidates(candidates, test.srcs, k)
+        cands = read_candidates(candidates, test.srcs, k)
+        first = tuple(cands.frame().drop_duplicates("segment").text)
+        shared._print_notes(check(replace(test, systems={"The first candidate": first})))
+        return texts.selected(test), cands
     shared._refuse_unused("without -s SRC", beside)
     found, cands = read_candidate_file(candidates, texts.language_pair)
     if found is None:

@@ -249,19 +249,26 @@ def _assembled(
 def _flat(
     records: Sequence[dict[str, Any]], path: str | PathLike
 ) -> Iterable[tuple[int, dict[str, Any]]]:
-    """Iterate over (line, the checked fields of a candidate)."""
+    """Iterate over (line, the checked fields of a candidate); lines without sources are ordered by their numbers."""
+    from .plain import _by_number  # which imports this module
+
     per_source = bool(records) and "candidates" in records[0]
-    for line, record in enumerate(records, 1):
+    ordered = per_source and all(record.get("src") is None for record in records)
+    lines = _by_number(records, Path(path)) if ordered else range(len(records))
+    start = ordered and records[lines[0]].get("segment") == 1
+    for number, at in enumerate(lines):
+        line, record = at + 1, records[at]
         if not per_source and "candidates" not in record:
             yield line, _fields(record, path, line)
             continue
         own = record.get("candidates") if per_source else None
-        if not isinstance(own, list) or not own or record.get("segment", line - 1) != line - 1:
-            told = f"expected source {line - 1} with a list of candidates"
+        said = record.get("segment", number + start)
+        if not isinstance(own, list) or not own or said != number + start:
+            told = f"expected source {number} with a list of candidates"
             raise DataError(f"{told}, or a candidate on every line.", path, line)
         for one in own:
             fields = one if isinstance(one, dict) else {"text": one}
-            whole = {**fields, "segment": line - 1, "src": record.get("src")}
+            whole = {**fields, "segment": number, "src": record.get("src")}
             yield line, _fields(whole, path, line)
 
 

@@ -163,6 +163,8 @@ def read_scores(
             lp: "-".join(short_code(known_code(c)) for c in lp.split("-")) for lp in {*table.lp}
         }
         table = _chosen(table, table.lp.map(pairs), test.lp, f"language pair of {path}")
+    if numbered:
+        table = _from_zero(table, len(test), path)
     if metric is not None and "metric" in table:
         table = _chosen(table, table.metric, metric, f"metric of {Path(path).name}")
     table = table.dropna(subset=["value"])
@@ -179,13 +181,20 @@ def _chosen(table: pd.DataFrame, names: pd.Series, wanted: str, kind: str) -> pd
     return table[names == checks.one_of(wanted, {*names}, kind)]
 
 
+def _from_zero(table: pd.DataFrame, n: int, path: str | PathLike) -> pd.DataFrame:
+    """The table, its segments from 0: they count from 1 if the last of n is there, and no 0; blank values count."""
+    low, high = table.segment.min(), table.segment.max()
+    if low < 1 or high > n or not len(table):
+        return table
+    if high < n:
+        told = f"segment: got {low} to {high}, expected 0 or {n} among them, to count from 0 or 1"
+        raise DataError(f"{told}. Add a row without a value.", path, table.index[0])
+    note(f"{Path(path).name}: segments count from 1.")
+    return table.assign(segment=table.segment - 1)
+
+
 def _checked(table: pd.DataFrame, test: TestSet, path: str | PathLike) -> pd.DataFrame:
-    """The table, its segments from 0; a DataError for a repeated row, or one of a different test set."""
-    if table.segment.min() == 1:
-        whole = table.segment.max() == len(test)
-        told = "segments count from 1" if whole else "segment 0 is missing; segments count from 0"
-        note(f"{Path(path).name}: {told}.")
-        table = table.assign(segment=table.segment - whole)
+    """The table; a DataError for a repeated row, or one of a different test set."""
     outside = ~table.segment.between(0, len(test) - 1)
     _refuse(outside, f"segment: expected 0 to {len(test) - 1}", path, table.segment)
     if "doc" in table:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anhelpers.cli import curve
 from anhelpers.data import (
     CandidateSet,
     TestSet,
@@ -65,6 +66,23 @@ def test_one_object_per_source_is_a_test_set(jsonl):
     assert read_candidates(path, SRCS) == cands
     with pytest.raises(DataError):
         read_candidate_file(path, lp="de-fr")
+
+
+@pytest.mark.parametrize(("key", "first"), [("id", 0), ("id", 1), ("segment", 0), ("segment", 1)])
+def test_sources_without_texts_are_in_the_order_of_their_numbers(jsonl, key, first, capsys):
+    path = jsonl({key: first + 1, "candidates": ["2"]}, {key: first, "candidates": ["1", "I"]})
+    assert read_candidates(path, SRCS).texts == ("1", "I", "2")
+    assert "in the order of their numbers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_the_curve_of_shifted_lines_has_a_warning(jsonl, shift, capsys):
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice([*"abcdefghijklmnopqrstuvwxyz "], 50)) for _ in range(40)]
+    files = {"c": texts, "s.en": texts, "r.de": [*texts[shift:], *texts[:shift]]}
+    c, src, ref = (str(jsonl(*lines, name=name)) for name, lines in files.items())
+    curve._read(c, curve.shared._Texts(sources=src, references=(ref,)), 1)
+    assert ("The first candidate does not fit" in capsys.readouterr().err) == bool(shift)
 
 
 def test_references_have_names_and_the_language_pair_is_inferred(jsonl, capsys):

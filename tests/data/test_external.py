@@ -151,8 +151,28 @@ def test_a_table_of_texts_or_numbers_with_raters(table):
 def test_tables_of_other_programs_are_read(table, lines, capsys):
     np.testing.assert_array_equal(stored(table(*lines), "chrF")[:, 0], [1.5, 2, 4])
     assert ("segments count from 1" in capsys.readouterr().err) == ("3\t4" in lines[1])
-    assert np.isnan(stored(table(*lines[:1], *lines[2:]), "chrF")).sum() == 4
-    assert "segment 0 is missing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("segments", "values"), [((1, 2, 3), (5, 7, np.nan)), ((0, 1, 2), (5, 7, np.nan)),
+                             ((2, 3), (np.nan, 5, 7)), ((1, 2), None), ((2,), None)]
+)  # fmt: skip
+def test_segments_count_from_0_or_1_if_that_is_certain(table, segments, values):
+    rows = [f"A,{k},{value}" for k, value in zip(segments, ("5", "7", ""), strict=False)]
+    path = table("system,segment,score", *rows)
+    if values:
+        np.testing.assert_array_equal(stored(path, "chrF")[:, 0], values)
+    else:
+        with pytest.raises(DataError, match="line 2: segment: got"):
+            stored(path, "chrF")
+
+
+@pytest.mark.parametrize("name", ["raw", "score", "value", "points"])
+@pytest.mark.parametrize(("turn", "unit"), [(0, "points, 0 to 6"), (-1, "standard deviations")])
+def test_blank_cells_and_the_name_of_the_column_are_no_unit(table, name, turn, unit):
+    rows = [f"A,0,r{k},{k % 7 + turn}" for k in range(10)]
+    path = table(f"system,segment,rater,{name}", *rows, "A,1,r0,")
+    assert _external_metric(f"da:{path}").unit.startswith(unit)
 
 
 def test_scores_from_0_to_6_are_those_of_psqm(table):
@@ -191,7 +211,7 @@ def test_one_negative_cell_is_refused_and_no_unit(table, kind):
         (["system\tsegment\tscore\tmetric", "A\t0\t1\tbleu"], "chrF", UnknownName, "bleu"),
         (["lp,src,mt,score", "en-cs,Two.,Dva.,1"], "chrF", UnknownName, "en-cs"),
         (["src,mt,score", "Two.,Deux.,1"], "chrF", DataError, "scores.csv"),
-        (["system,segment,score", "A,1,-2", "A,2,3"], "log_prob", DataError, "line 3: .* got 3.0"),
+        (["system,segment,score", "A,0,-2", "A,2,3"], "log_prob", DataError, "line 3: .* got 3.0"),
         (["system,score", "A,30", "B,20"], "chrF", DataError, "line 1: got one score per system"),
         (["system chrF id", "A\t30 1"], "chrF", DataError, "2 cells, expected 1 as in 'system ch"),
     ],
