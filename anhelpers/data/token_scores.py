@@ -154,16 +154,15 @@ def read_score_pair(
     elif ours.ids and theirs.ids:
         how = "paired by id"
         place = {name: k for k, name in enumerate(theirs.ids)}
+        moved = [k for k, name in enumerate(ours.ids) if place[name] != k]
         numbers, n = _ints(ours.ids), len(ours)
         if numbers and {*numbers} in ({*range(n)}, {*range(1, n + 1)}):
             if numbers != sorted(numbers):
                 note(f"{PurePath(mt).name}: sentences are taken in the order of their ids.")
             ours = ours.take(sorted(range(n), key=numbers.__getitem__))
-        elif numbers and ours.ids != theirs.ids:
-            both = enumerate(zip(ours.ids, theirs.ids, strict=True))
-            at = next(k for k, (a, b) in both if a != b)
-            line, told = at + 1, f"expected {ours.ids[at]} (one order, or ids from 0 or 1)"
-            wrong = f"got id {theirs.ids[at]}, {told}"
+        elif numbers and moved:
+            line, told = moved[0] + 1, "(one order, or ids from 0 or 1)"
+            wrong = f"got id {theirs.ids[moved[0]]}, expected {ours.ids[moved[0]]} {told}"
         theirs = theirs.take([place[name] for name in ours.ids or ()])
     if len(ours) != len(theirs):
         wrong = wrong or f"got {counted(len(theirs), 'sentence')}, expected {len(ours)}"
