@@ -154,15 +154,16 @@ def read_score_pair(
     elif ours.ids and theirs.ids:
         how = "paired by id"
         place = {name: k for k, name in enumerate(theirs.ids)}
-        moved = [k for k, name in enumerate(ours.ids) if place[name] != k]
+        both = enumerate(zip(ours.ids, theirs.ids, strict=True), 1)
+        moved = [(k, a, b) for k, (a, b) in both if a != b]
         numbers, n = _ints(ours.ids), len(ours)
         if numbers and {*numbers} in ({*range(n)}, {*range(1, n + 1)}):
             if numbers != sorted(numbers):
                 note(f"{PurePath(mt).name}: sentences are taken in the order of their ids.")
             ours = ours.take(sorted(range(n), key=numbers.__getitem__))
         elif numbers and moved:
-            line, told = moved[0] + 1, "(one order, or ids from 0 or 1)"
-            wrong = f"got id {theirs.ids[moved[0]]}, expected {ours.ids[moved[0]]} {told}"
+            line, a, b = moved[0]
+            wrong = f"got id {b}, expected {a} (one order, or ids from 0 or 1)"
         theirs = theirs.take([place[name] for name in ours.ids or ()])
     if len(ours) != len(theirs):
         wrong = wrong or f"got {counted(len(theirs), 'sentence')}, expected {len(ours)}"
