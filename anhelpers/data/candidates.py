@@ -23,7 +23,17 @@ import numpy as np
 from .. import checks
 from .._lazy import pd
 from ..errors import DataError, counted, need
-from .io import _read_jsonl, _stem_of, _suffix_of, _value_of, read_bytes, read_lines, write_atomic
+from ..progress import note
+from .io import (
+    _ints,
+    _read_jsonl,
+    _stem_of,
+    _suffix_of,
+    _value_of,
+    read_bytes,
+    read_lines,
+    write_atomic,
+)
 from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
 
@@ -201,6 +211,17 @@ def _read_records(path: str | PathLike) -> list[dict[str, Any]]:
     return [_renamed(record, path, i) for i, record in enumerate(_read_jsonl(path), 1)]
 
 
+def _by_number(records: Sequence[dict[str, Any]], path: str | PathLike) -> Sequence[int]:
+    """Return the order of lines by segment or id, if these are consecutive numbers, else that of the file."""
+    ids = [str(record.get("segment", record.get("id"))) for record in records]
+    numbers = _ints(ids) or []
+    start = min(numbers, default=0)
+    if numbers == sorted(numbers) or {*numbers} != {*range(start, start + len(ids))}:
+        return range(len(ids))
+    note(f"{Path(path).name}: lines are taken in the order of their numbers (segment or id).")
+    return sorted(range(len(ids)), key=numbers.__getitem__)
+
+
 def _renamed(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str, Any]:
     """Return a record with the keys used here; a DataError for two keys of one meaning."""
     named = {_ALIASES.get(key, key): value for key, value in record.items()}
@@ -250,11 +271,9 @@ def _flat(
     records: Sequence[dict[str, Any]], path: str | PathLike
 ) -> Iterable[tuple[int, dict[str, Any]]]:
     """Iterate over (line, the checked fields of a candidate); lines without sources are ordered by their numbers."""
-    from .plain import _by_number  # which imports this module
-
     per_source = bool(records) and "candidates" in records[0]
     ordered = per_source and all(record.get("src") is None for record in records)
-    lines = _by_number(records, Path(path)) if ordered else range(len(records))
+    lines = _by_number(records, path) if ordered else range(len(records))
     start = ordered and records[lines[0]].get("segment") == 1
     for number, at in enumerate(lines):
         line, record = at + 1, records[at]

@@ -14,9 +14,8 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError, counted
-from ..progress import note
-from .candidates import _NBEST, JSONL, _read_records
-from .io import _decode, _ints, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
+from .candidates import _NBEST, JSONL, _by_number, _read_records
+from .io import _decode, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
 from .languages import CODES, _infer_pair, base
 from .schema import TestSet
 
@@ -165,17 +164,6 @@ def _read(path: Path) -> _Marked | tuple[str, ...]:
         told = "got an n-best list, expected a text per line. Give it as candidates."
         raise DataError(told, path, 1)
     return _marked(text, path) or lines
-
-
-def _by_number(records: Sequence[Mapping[str, object]], path: Path) -> Sequence[int]:
-    """Return the order of lines by segment or id, if these are consecutive numbers, else that of the file."""
-    ids = [str(record.get("segment", record.get("id"))) for record in records]
-    numbers = _ints(ids) or []
-    start = min(numbers, default=0)
-    if numbers == sorted(numbers) or {*numbers} != {*range(start, start + len(ids))}:
-        return range(len(ids))
-    note(f"{path.name}: lines are taken in the order of their numbers (segment or id).")
-    return sorted(range(len(ids)), key=numbers.__getitem__)
 
 
 def _read_marked(path: str | PathLike, lp: str | None = None) -> TestSet | None:
