@@ -20,7 +20,7 @@ from ..frontier import OracleCurve, most_at, oracle_curve
 from ..metrics import Metric, fitting_metrics
 from ..scoring import lookup, scorable, score_all
 from .scores import AXES, Axis, Plane, mean_axis
-from .systems import plane_of
+from .systems import plane_of, training_notes
 from .table import systems_table
 
 if TYPE_CHECKING:
@@ -256,7 +256,8 @@ def oracle_studies(
     if dropped.any():
         scores = {axis: getattr(studies[0], axis)[~dropped] for axis in AXES}
         studies = [replace(studies[0], cands=cands.take(~dropped), **scores)]
-    notes = [*test.notes, *cands.notes, *left_out]
+    seen = training_notes(test.name, [metric.name for metric in beside])
+    notes = [*test.notes, *cands.notes, *seen, *left_out]
     return [
         replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies
     ]

@@ -166,6 +166,13 @@ def _means(metric: Metric, scores: np.ndarray) -> Axis:
     )
 
 
+def training_notes(data: str, naturalness: Iterable[str]) -> list[str]:
+    """Notes on naturalness metrics that were fitted or chosen on this data set (docs/judges.md)."""
+    how = {"wmt22": "fitted", "wmt23": "chosen"}.get(data.partition("/")[0])
+    names = [name for name in naturalness if how and name in ("native", "critic")]
+    return [f"{name} was {how} on {data}: its scores separate a little too well." for name in names]
+
+
 def plane_of(
     test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True
 ) -> Plane:
@@ -183,7 +190,7 @@ def plane_of(
         np.array(test.docs, dtype=object),
         np.array(test.domains, dtype=object),
         lengths,
-        test.notes,
+        (*test.notes, *training_notes(test.name, [naturalness.name])),
         outside_of(test),
     )
     if shared is None or not test.systems:

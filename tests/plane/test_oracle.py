@@ -16,6 +16,7 @@ from anhelpers.plane import (
     judged_studies,
     oracle_studies,
     oracle_study,
+    system_plane,
     systems_table,
     with_human_points,
     without_sparse,
@@ -43,6 +44,14 @@ TWO_REFS = TestSet(
 )
 TEST = TWO_REFS.one_reference()
 CHRF = surface_metric("chrf", "de")
+
+
+@pytest.mark.parametrize(("data", "n"), [("wmt23/en-de", 1), ("wmt24/en-de", 0)])
+def test_a_judge_names_the_data_that_chose_it(data, n):
+    test, judge = replace(TEST, name=data), replace(length_metric(), name="native")
+    study = oracle_study(test, from_systems(test), CHRF, judge)
+    for notes in (study.notes, system_plane(test, CHRF, judge).notes):
+        assert sum(note.startswith(f"native was chosen on {data}") for note in notes) == n
 
 
 def test_a_blank_output_removes_its_segment_for_all_and_is_told():
