@@ -119,7 +119,8 @@ def _correlated(
     ends = correlations(plane, rng, [some for *_, some in cases], n_draws)
     errors = _errors(plane, rng, n_draws)
     nulls = {everyone.tobytes(): _permuted(scores, curve, rng, n_draws)}
-    (own,) = deepcopy(rng).spawn(1)  # later draws stay as they are
+    # later draws stay as they are; spawn of a copy has a new seed each time
+    own = np.random.default_rng(deepcopy(rng).integers(2**63))
     rows = []
     for (without, left, rest, kind, cut, some), (r, low, high) in zip(cases, ends, strict=True):
         if rest.tobytes() not in nulls:
