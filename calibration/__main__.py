@@ -41,8 +41,8 @@ How often do intervals cover and tests reject in simulated worlds whose truth is
 writes this page and [calibration.tsv](calibration.tsv), which has a line per row, with the Monte Carlo standard error.
 Each row has {worlds:,} worlds with a fixed seed.
 
-**{inside} of {held} rows are inside their tolerance.** Another {near} miss it by at most {slack:g} standard errors, as
-expected by chance. The other {shown} rows have no tolerance: they show how often something is found (a note, systems
+**{inside} of {held} rows are inside their tolerance.** Another {near} miss it by at most {slack:g} standard errors.
+The other {shown} rows have no tolerance: they show how often something is found (a note, systems
 that are not exchangeable, the power of a test), or intervals beside which the package prints a note. It does so for
 fewer than 8 (effective) documents, segments or raters, fewer than 4 different ratings, and **uneven** documents: the
 skewness of their M means is above 1 and 0.28 √M, or the means correlate with their size (p < 0.05).

@@ -241,7 +241,7 @@ def _claim(
     rng: np.random.Generator,
     broken: bool = False,
 ) -> bool:
-    """Whether a half of the claim is told with one of these words; r : of all systems, None: the claim is true.
+    """Whether the verdict on a half of the claim is one of these words; r : of all systems, None: the claim is true.
 
     A broken system is 12 standard deviations below the others on both axes.
     """

@@ -86,12 +86,12 @@ def systems(rng: np.random.Generator, m: int, true: np.ndarray, sizes: str = "sk
 
 
 def _paired(m: int, rng: np.random.Generator) -> bool:
-    """Whether two systems that do not differ are told to differ."""
+    """Whether a test finds a difference between two equal systems."""
     return bool(paired_tests(systems(rng, m, np.zeros((2, 2))), rng, DRAWS).p[0] < 0.05)
 
 
 def _family(m: int, rng: np.random.Generator) -> bool:
-    """Whether some of six systems that do not differ are told to differ."""
+    """Whether tests find a difference between any two of six equal systems."""
     tests = paired_tests(systems(rng, m, np.zeros((2, 6))), rng, DRAWS)
     return bool((tests.p_holm[tests.axis == "accuracy"] < 0.05).any())
 
@@ -131,7 +131,7 @@ def _differences(kind: str, m: int, rng: np.random.Generator) -> tuple[np.ndarra
 
 
 def _not_exchangeable(kind: str, m: int, rng: np.random.Generator) -> bool:
-    """Whether systems with equal means are told to differ, where their outputs are not exchangeable."""
+    """Whether a test finds a difference between equal means, where outputs are not exchangeable."""
     d, docs = _differences(kind, m, rng)
     values = np.stack([d, np.zeros_like(d)], axis=1)
     plane = plane_from([values, values], docs)

@@ -127,7 +127,7 @@ def rows() -> Iterator[Row]:
     for m, n in product((5, 10, 20), (5, 20)):
         for what, ends in (
             ("interval of a system", (0.92, 0.98)),
-            ("adjusted interval of a system", (0.92, 1.0)),
+            ("adjusted interval of a system", (0.92, 0.98)),
         ):
             yield Row(
                 f"plane of a class: {what}",

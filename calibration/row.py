@@ -11,7 +11,7 @@ __all__ = ["DOCS", "DRAWS", "FEW", "Row"]
 
 DOCS = (5, 10, 20, 40, 170)
 FEW = 10
-"""Below so many documents an interval is told to be unsure, and its row has no tolerance."""
+"""With fewer documents an interval has a note, and its row no tolerance."""
 DRAWS = 1000
 
 

@@ -80,19 +80,17 @@ NOTED: dict[tuple[str, str], tuple[float, float | None, float | None]] = {
     ("rare catastrophes", "equal"): MAYBE,
     ("heavy tails", "equal"): MAYBE,
 }
-"""Kind and sizes -> how often a note should stand there, and the least and most that pass."""
+"""Kind and sizes -> how often a note is wanted, and the least and most that pass."""
 
 
 def _tolerance(kind: str, m: int) -> tuple[float | None, float | None]:
     if m < FEW or (kind == "tied to length" and m < 20):
         return None, None
-    if kind == "tied to length":
-        return (0.88, 0.98) if m < 170 else (0.9, 0.98)
-    return (0.9 if kind == "MQM-like" else 0.92), 0.98
+    return (0.92 if kind in ("normal", "") else 0.9), 0.98
 
 
 def _told(world: World, m: int, rng: np.random.Generator) -> bool:
-    """Whether a mean is told with a caution: few documents, or uneven ones."""
+    """Whether a mean has a caution: few documents, or uneven ones."""
     return bool(bootstrap_means(*world.documents(rng, m), rng, 2).estimate().caution)
 
 

@@ -83,7 +83,8 @@ def _check(args: argparse.Namespace) -> None:
     values = [value for name, value in given.items() if name not in _PLACES]
     words = [w for v in values for w in (v if isinstance(v, list) else [v]) if isinstance(w, str)]
     parts = {part for word in words for part in (word, *re.split("[=:#,]", word))}
-    inside = (os.path.join(f, n) for f in parts if os.path.isdir(f) for n in os.listdir(f))
+    folders = {f for word in words if ":" in word for f in word.split(":") if os.path.isdir(f)}
+    inside = (os.path.join(f, name) for f in folders for name in os.listdir(f))
     taken = {os.path.realpath(f) for f in (*parts, *inside) if os.path.isfile(f)}
     outputs = [given.get("output"), given.get("html")]
     if args.command == "plane":

@@ -302,11 +302,8 @@ def _fields(record: dict[str, Any], path: str | PathLike, line: int) -> dict[str
     found["count"] = 1 if found["count"] is None else found["count"]
     number = record.get("logprob")
     number = math.nan if number is None else number
-    if (
-        not isinstance(number, int | float)
-        or number > checks.ROUNDING
-        or number < checks.LEAST_LOGPROB
-    ):
+    known = isinstance(number, int | float)
+    if not known or number > checks.ROUNDING or number < checks.LEAST_LOGPROB:
         raise DataError(f"logprob: got {number!r:.40}, expected a number ≤ 0.", path, line)
     return {**found, "logprob": float(number)}
 

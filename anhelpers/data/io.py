@@ -347,7 +347,7 @@ def scratch_folder(folder: str | PathLike) -> Iterator[Path]:
 def make_folder(folder: str | PathLike) -> Path:
     """Create a folder and its parents, unless it exists; a DataError if that fails.
 
-    What killed runs of this machine left unfinished in it is deleted.
+    Temporary folders of killed runs are deleted.
     """
     folder = Path(folder)
     with _writing(folder):
