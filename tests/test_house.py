@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "anhelpers"
 BUDGETS = {
     "files": 125,
-    "code lines": 18_100,
+    "code lines": 18_050,
     "public definitions": 450,
     "raises": 280,
     "options": 82,

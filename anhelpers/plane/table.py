@@ -71,9 +71,9 @@ def systems_table(
     n_docs, n_effective (`bootstrap.effective`) of this system, uneven : whether they are so on an axis
     (`bootstrap.score_intervals`); resampled : "documents" or "segments"; outside : "", or why it is not compared;
     pareto : no compared system is at least as good on both axes and better on one (False for
-    controls and near-copies); pareto_share : share of resamples in which it is (nan for these), no probability: in
-    simulated tradeoffs of 12 to 24 systems, of those with a share below 0.05, 45 to 62 % are optimal in truth,
-    around 0.5 63 to 78 %, from 0.95 on 76 to 90 % (`docs/calibration.md`); with a curve accuracy_gap, naturalness_gap,
+    controls and near-copies); pareto_share : share of resamples in which it is (nan for these). It is not a
+    probability: in simulated tradeoffs of 12 to 24 systems, 45 to 62 % of those with a share below 0.05 are in truth
+    optimal, and 76 to 90 % of those from 0.95 (`docs/calibration.md`). With a curve, accuracy_gap, naturalness_gap,
     each with _low and _high, and above_curve; _title, _level and _signature of each
     axis. A stored axis has no draws, so what needs them is nan.
     """
