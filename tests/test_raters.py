@@ -360,6 +360,15 @@ def plane_of(rows, systems=SYSTEMS, n_draws=200):
     return classroom.class_plane(ratings_of(rows), systems, rng(), n_draws).set_index("system")
 
 
+def test_skewed_ratings_of_a_system_are_noted():
+    rows = [("r", s, s + 20 * k, "accuracy", 1 if s else 5) for s in range(20) for k in (0, 1)]
+    rows[5] = (*rows[5][:4], 2)
+    plane = plane_of(rows, ["A"] * 20 + ["B"] * 20).reset_index()
+    assert plane.uneven.all()
+    assert "skewed" in classroom.plane_notes(plane)[0]
+    assert classroom.plane_notes(plane.assign(uneven=False)) == []
+
+
 @pytest.mark.verifies("Plane of a class's ratings", by="hand")
 def test_the_plane_by_hand():
     """A: (5 + 3) / 2 and 4, so 4; each translation counts once, however many rated it."""

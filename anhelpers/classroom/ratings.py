@@ -332,7 +332,7 @@ def class_plane(
     DataFrame
         system, category; accuracy, naturalness (fluency), adjusted_accuracy, adjusted_naturalness with
         _low and _high, 95 % over resampled segments with the raters held fixed and clipped to the
-        scale (nan: too few to say); n segments, n_ratings, n_raters.
+        scale (nan: too few to say); uneven (`score_intervals`); n segments, n_ratings, n_raters.
     """
     table = _by_system(ratings, systems.tags if isinstance(systems, CandidateSet) else systems)
     axis = table.criterion.map({"accuracy": "accuracy", "fluency": "naturalness"})
@@ -345,7 +345,8 @@ def class_plane(
         found = bootstrap_means(wide.to_numpy(), wide.index.to_numpy(), rng, n_draws)
     groups = table.groupby("system", sort=False)
     kinds = {name: (categories or {}).get(name, "unknown") for name in groups.groups}
-    plane = pd.DataFrame({"category": kinds})
+    skewed = {s for (_, s), u in zip(wide.columns, found.uneven, strict=True) if u} if found else ()
+    plane = pd.DataFrame({"category": kinds, "uneven": {s: s in skewed for s in kinds}})
     # no rating is farther than that from a rater's own mean
     most = SCALE[-1] - SCALE[0]
     for name in ("accuracy", "naturalness", "adjusted_accuracy", "adjusted_naturalness"):
@@ -369,7 +370,8 @@ def class_plane(
 def plane_notes(plane: pd.DataFrame) -> list[str]:
     """Describe what the segments of a `class_plane` cannot show; empty where they are many."""
     fewest, most = int(plane.n.min()), int(plane.n.max())
-    notes = [few for few in [few_clusters(fewest, "segments")] if few]
+    uneven = bool(plane.get("uneven", np.False_).any())
+    notes = [few for few in [few_clusters(fewest, "segments", uneven=uneven)] if few]
     if most < FEWEST_SEGMENTS:
         ways = f"With {most} segments, two systems can swap their translations in {2**most} ways"
         p = 2.0 ** (1 - most)
