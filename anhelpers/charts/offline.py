@@ -53,7 +53,7 @@ def drawn(chart: Any) -> dict[str, Any]:
     spec = _spec_of(chart, validate=False)  # half of the time
     axes = [one["encoding"].get(c, {}) for c in "xy" for one in spec.get("layer", ())]
     ends = [axis["scale"]["domain"] for axis in axes if "domain" in axis.get("scale", {})]
-    box = [*ends[0], *ends[-1], spec["width"], spec["height"]] if ends else []
+    box = [*ends[0], *ends[-1], spec.get("width"), spec.get("height")] if ends else []
     return {"svg": _to_svg(spec), "alt": _alt_text(spec), "box": box}
 
 

@@ -2,5 +2,8 @@ from .divergences import divergence_explorer as divergence_explorer
 from .divergences import three_routes as three_routes
 from .explorer import beta_explorer as beta_explorer
 from .explorer import explore as explore
+from .interactive import drag_points as drag_points
+from .interactive import flipbook as flipbook
+from .interactive import guess as guess
 from .own import own_translation as own_translation
 from .tradeoff import tradeoff_explorer as tradeoff_explorer

@@ -8,6 +8,7 @@ const span = (name, ...children) => make("span", { class: "anx-" + name }, ...ch
 const whole = (text) => span("whole", text); // never broken across lines
 const labelled = (text, control, ...more) => span("pair", make("label", { for: control.id }, text), control, ...more);
 const heads = (...texts) => make("tr", {}, ...texts.map((text) => make("th", { scope: "col" }, text)));
+const bold = (text) => text.split(/\*\*(.+?)\*\*/s).map((part, k) => (k % 2 ? make("b", {}, part) : part)); // **words**
 const QUIET = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab: keys pressed here are not commands
 let made = 0; // so that labels and controls of two widgets in one page find each other
 

@@ -13,19 +13,17 @@ HERE = Path(__file__).parent
 
 
 def constants(path):
-    """SETUP and SHOW of a test file: how its widget `w` is made in a notebook."""
+    """SETUP and SHOW of a test file: how its widget `w` is made in a notebook; of several SHOWS, {name: code}."""
     known = {}
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.Assign):
             with contextlib.suppress(NameError):  # of what a test file imports
                 exec(ast.unparse(node), known)
-    return [known[name] for name in ("SETUP", "SHOW") if name in known]
+    shows = known.get("SHOWS") or {path.stem.removeprefix("test_"): known.get("SHOW")}
+    return {name: [known["SETUP"], show] for name, show in shows.items() if show}
 
 
-FOUND = {
-    path.stem.removeprefix("test_"): constants(path) for path in sorted(HERE.glob("test_*.py"))
-}
-WIDGETS = {name: code for name, code in FOUND.items() if len(code) == 2}
+WIDGETS = {k: v for path in sorted(HERE.glob("test_*.py")) for k, v in constants(path).items()}
 
 
 @pytest.fixture(scope="module", params=sorted(WIDGETS))
@@ -106,7 +104,7 @@ def test_in_print_the_numbers_stay_and_the_controls_go(show):
         control.is_visible()
         for control in page.locator(".anx :is(button, input[type=range])").all()
     )
-    assert page.locator(".anx :is(svg, table)").first.is_visible()
+    assert page.locator(".anx :is(svg, table, .anx-question)").first.is_visible()
     assert (
         page.locator(".anx").first.evaluate("e => getComputedStyle(e).backgroundColor")
         == "rgb(255, 255, 255)"
