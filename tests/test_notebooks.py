@@ -15,12 +15,13 @@ import nbformat
 import pytest
 
 from anhelpers import cli
-from anhelpers.classroom.exercises import NOT_YET, RIGHT
+from anhelpers.classroom.exercises import RIGHT
 from anhelpers.data import load
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.notebooks import about, notebook_paths, run
 from anhelpers.notebooks.catalog import _parameters_of
 from anhelpers.notebooks.export import _typeset
+from anhelpers.notebooks.run import _solved
 from anhelpers.scoring.stored import _digest
 from tests.golden.cases import is_self_contained
 
@@ -36,7 +37,8 @@ def smallest(path):
 
 
 def cells(path, kind):
-    return [c for c in nbformat.read(path, 4).cells if c.cell_type == kind]
+    """Cells of a kind; the code of a solution is a cell of code, as in a run."""
+    return [c for c in _solved(nbformat.read(path, 4)).cells if c.cell_type == kind]
 
 
 def tags(cell):
@@ -127,7 +129,7 @@ def test_formulas_in_a_line_are_typeset_as_well(path):
 
 
 def test_the_form_of_a_teaching_notebook(path):
-    code = [c for c in cells(path, "code") if not {"check", "parameters"} & {*tags(c)}]
+    code = [c for c in cells(path, "code") if not {"check", "parameters", "solution"} & {*tags(c)}]
     prose = cells(path, "markdown")
     sizes = [len(lines(c)) for c in code]
     words = sum(len(re.findall(r"\w+", c.source)) for c in prose)
@@ -139,7 +141,7 @@ def test_the_form_of_a_teaching_notebook(path):
         assert part in text, part
     assert re.search(r"Guess first|widgets\.guess\(|view=.hero", text + "".join(map(str, code)))
     assert any("assert" in c.source for c in code)
-    own = [c for c in code if not {"exercise", "solution", "definition"} & set(tags(c))]
+    own = [c for c in code if not {"exercise", "definition"} & set(tags(c))]
     assert not any(
         isinstance(node, ast.FunctionDef) for c in own for node in ast.walk(ast.parse(c.source))
     )
@@ -184,7 +186,7 @@ def test_its_first_cell_tells_what_lists_of_the_collection_need(path):
 
 
 def test_exercises_of_three_kinds_each_with_a_start_a_solution_and_a_check(path):
-    """### Exercise N · kind / exercise / solution … / check."""
+    """### Exercise N · kind / exercise / check / solution, folded: text and a fence of Python that parses."""
     book = nbformat.read(path, 4).cells
     heads = [
         i
@@ -200,8 +202,11 @@ def test_exercises_of_three_kinds_each_with_a_start_a_solution_and_a_check(path)
     for (number, _), start, end in zip(kinds, heads, [*heads[1:], len(book)], strict=True):
         tagged = [(c, tags(c)[0]) for c in book[start + 1 : end] if tags(c)]
         order = [tag for k, (_, tag) in enumerate(tagged) if not k or tag != tagged[k - 1][1]]
-        assert order == ["exercise", "solution", "check"], number
-        given, checking = tagged[0][0], tagged[-1][0]
+        assert order == ["exercise", "check", "solution"], number
+        given, (checking, _), (solution, _) = tagged[0][0], *tagged[-2:]
+        assert solution.cell_type == "markdown"
+        folded = r"<details><summary>Solution</summary>\n\n.+\n\n```python\n(.+)\n```\n\n</details>"
+        ast.parse(re.fullmatch(folded, solution.source, re.S)[1])
         assert given.cell_type == "code"
         assert "..." in given.source
         assert checking.metadata.jupyter.source_hidden
@@ -226,19 +231,18 @@ def test_without_the_solutions_no_name_is_missing(path):
 @pytest.mark.notebook
 @pytest.mark.neural
 def test_it_runs_headless_and_leaves_one_self_contained_page(tmp_path):
-    """With the solutions every check says right; before a solution, it gives its hint."""
+    """With the solutions every check says right; a copy of it before the solution says that nothing was answered."""
     (path,) = notebook_paths([EXECUTED])
     book = nbformat.read(path, 4)
     for i, c in reversed([*enumerate(book.cells)]):
         if "check" in tags(c):
-            start = max(k for k in range(i) if "exercise" in tags(book.cells[k]))
-            book.cells.insert(start + 1, nbformat.v4.new_code_cell(c.source, metadata=c.metadata))
+            book.cells.insert(i, nbformat.v4.new_code_cell(c.source, metadata=c.metadata))
     nbformat.write(book, tmp_path / path.name)
     out = tmp_path / "out"
     (outcome,) = run([str(tmp_path / path.name)], smallest(path), out)
     assert outcome.error is None, outcome.error
     assert len(outcome.checks) == 2 * sum("check" in tags(c) for c in cells(path, "code"))
-    assert all(NOT_YET in line and "three dots" in line for line in outcome.checks[::2])
+    assert {line[10:] for line in outcome.checks[::2]} == {": not answered yet."}
     assert [line for line in outcome.checks[1::2] if RIGHT not in line] == []
     assert is_self_contained(outcome.html.read_text(encoding="utf-8"))
     names = [".made.json", f"{path.stem}.html", f"{path.stem}.ipynb"]

@@ -1,11 +1,13 @@
 """Exported pages: what is folded, where links lead, formulas; how they look is in browser/test_pages.py."""
 
 import re
+from copy import deepcopy
 
 import nbformat
 import pytest
 
 from anhelpers.notebooks.export import _export_html, _typeset
+from anhelpers.notebooks.run import _solved
 
 CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
 
@@ -109,14 +111,17 @@ def test_a_sign_after_a_formula_stays_in_its_line():
     assert page.count("<math") == 5
 
 
+FOLD = "<details><summary>Solution</summary>\n\n"
+
+
 def exercise(n):
     said = [OUT("stream", text=f"Exercise {n} ✓ right\n")]
     return [
         TEXT(f"### Exercise {n} · check\n\nHow many?"),
         tagged(CODE(f"n_{n} = ..."), "exercise"),
-        tagged(TEXT(f"It is {n}."), "solution"),
-        tagged(CODE(f"n_{n} = {n}"), "solution"),
         tagged(CODE("@an.check\ndef exercise(): pass", outputs=said), "check"),
+        tagged(TEXT(f"{FOLD}It is {n}.\n</details>"), "solution"),
+        tagged(CODE(f"n_{n} = {n}"), "solution"),
     ]
 
 
@@ -138,11 +143,24 @@ def test_a_page_says_what_can_be_done_without_a_kernel_and_claims_no_check(expor
 
 
 def test_the_page_of_somebodys_own_answers_keeps_what_the_checks_said(exported):
-    cells = [TEXT("## Exercises\n\nRun it."), *exercise(1)]
-    page = exported(*(c for c in cells if "solution" not in c.metadata.get("tags", [])))
+    page = exported(TEXT("## Exercises\n\nRun it."), *exercise(1)[:-1])
     assert "Exercise 1 ✓ right" in page
-    assert 'anx-solution"' not in page
+    assert page.count("<summary>Solution</summary>") == 1
     assert "the solution below" not in page
+
+
+def test_a_run_moves_the_code_of_solutions_before_checks_if_nothing_was_answered():
+    start, check = tagged(CODE("n = ..."), "exercise"), tagged(CODE("check"), "check")
+    solution = tagged(
+        TEXT(f"{FOLD}It is 3.\n\n```python\nn = 3\n```\n\n</details>", id="n-1"), "solution"
+    )
+    book = nbformat.v4.new_notebook(cells=[start, check, solution])
+    made = _solved(deepcopy(book)).cells
+    assert [c.id for c in made] == [start.id, "n-1-text", "n-1", check.id]
+    assert made[1].source == f"{FOLD}It is 3.\n\n</details>"
+    assert made[2].source == "n = 3"
+    start.source = "n = 2"
+    assert _solved(deepcopy(book)) == book
 
 
 def test_code_that_is_hidden_shows_what_it_made_and_no_note_of_the_run(exported):

@@ -1,12 +1,16 @@
 """Exercises that check themselves, and claims that a notebook checks on any data."""
 
 import inspect
+import json
+import os
+from base64 import b64encode
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import DataError
+from ..errors import DataError, need
 
 RIGHT, NOT_YET = "✓ right", "✗ not yet"
 
@@ -15,15 +19,15 @@ def check(steps: Callable[..., None]) -> None:
     """Check the answer to an exercise: print that it is right, or a hint for the first wrong step.
 
     A decorator. The function's name is that of the exercise, its parameters are the answers, given
-    as defaults, its docstring is the hint before an answer was given. It asserts one step after the
-    other, with a hint as message. Nothing is raised, so that the rest of a notebook runs.
+    as defaults, its docstring is a hint for those who answered a part. It asserts one step after
+    the other, with a hint as message. Nothing is raised, so that the rest of a notebook runs. In
+    static mode, right answers that are numbers or short texts become fields of the exported page.
 
     >>> share = ...
     >>> @check
     ... def exercise_2(share=share):
-    ...     "How many of ten?"
     ...     assert 0 <= share <= 1, "A share lies between 0 and 1."
-    Exercise 2 ✗ not yet: put your answer in place of the three dots after `share =`. How many of ten?
+    Exercise 2: not answered yet.
     >>> @check
     ... def exercise_2(share=2):
     ...     assert 0 <= share <= 1, "A share lies between 0 and 1."
@@ -34,11 +38,10 @@ def check(steps: Callable[..., None]) -> None:
     Exercise 2 ✓ right
     """
     name = steps.__name__.replace("_", " ").capitalize()
-    open_ones = [p.name for p in inspect.signature(steps).parameters.values() if p.default is ...]
-    if open_ones:
-        dots = " and ".join(f"`{answer} =`" for answer in open_ones)
-        hint = f" {inspect.getdoc(steps)}" if steps.__doc__ else ""
-        print(f"{name} {NOT_YET}: put your answer in place of the three dots after {dots}.{hint}")
+    answers = {p.name: p.default for p in inspect.signature(steps).parameters.values()}
+    if open_ones := [f"`{answer}`" for answer, value in answers.items() if value is ...]:
+        some = f" {NOT_YET}: {' and '.join(open_ones)} missing. {inspect.getdoc(steps) or ''}"
+        print(f"{name}{some.rstrip() if len(open_ones) < len(answers) else ': not answered yet.'}")
         return
     try:
         steps()
@@ -49,6 +52,20 @@ def check(steps: Callable[..., None]) -> None:
         print(f"{name} {NOT_YET}: the answer has another form ({type(error).__name__}: {first}).")
     else:
         print(f"{name} {RIGHT}")
+        if os.environ.get("ANX_MODE") == "static":
+            _ask(answers)
+
+
+def _ask(answers: dict[str, Any]) -> None:
+    """Display a field for each answer if all are numbers or short texts; a page's script checks them."""
+    plain = [v.item() if isinstance(v, np.generic) else v for v in answers.values()]
+    if all(isinstance(v, int | float) or (isinstance(v, str) and len(v) <= 40) for v in plain):
+        fields = "".join(f"<label><code>{name}</code> <input></label>" for name in answers)
+        right = b64encode(json.dumps(plain).encode()).decode()
+        button = '<button>Check</button><output aria-live="polite"></output>'
+        page = f'<form class="anx-ask" data-right="{right}">{fields}{button}</form>'
+        display = need("IPython.display", "fields of answers").display
+        display({"text/html": page, "text/plain": ""}, raw=True)
 
 
 def holds(claim: str, where: ArrayLike) -> None:

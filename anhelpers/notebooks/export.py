@@ -1,7 +1,8 @@
 """Export executed notebooks as offline pages: MathML formulas, folded set-up and deeper sections."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,12 @@ _TAB_STOP = re.compile(
 _CLOSED = re.compile(
     r'<math[^>]* display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:!?)\u2019\u201d]+', re.S
 )
+_FORM = re.compile(r'<form class="anx-ask".*?</form>')
+_OPENS = re.compile(r"^<details><summary>Solution</summary>|</details>$")
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _EXERCISES = (
-    "## Exercises\n\nThink, and write your answer down.{} "
-    "To have it checked, open the notebook `{}` in Jupyter."
+    "## Exercises\n\nThink, and write your answer down, or enter it where there is a field.{} "
+    "To have all answers checked, open the notebook `{}` in Jupyter."
 )
 
 
@@ -34,8 +37,8 @@ def _export_html(notebook: Path) -> str:
     """Return an executed notebook as one HTML page that needs no network.
 
     Set-up cells (tagged `setup` or `parameters`, or importing this package) are folded, as are sections
-    "## Deeper: …" and solutions. Cells tagged `hide-input` show code only in print. If there are solutions, checks are
-    omitted. Links between notebooks of the collection lead to their pages.
+    "## Deeper: …" and solutions. Cells tagged `hide-input` show code only in print. If solutions were run, checks
+    become fields for answers or are omitted. Links between notebooks of the collection lead to their pages.
 
     Parameters
     ----------
@@ -54,8 +57,8 @@ def _export_html(notebook: Path) -> str:
     exporter.register_filter("markdown2html", _typeset)
     book = _read(notebook)
     book.metadata.pop("widgets", None)
-    if solved := any("solution" in _tags(cell) for cell in book.cells):
-        book.cells = [cell for cell in book.cells if "check" not in _tags(cell)]
+    if solved := any("solution" in _tags(c) and c.cell_type == "code" for c in book.cells):
+        book.cells = [*_asked(book.cells)]
     for cell in book.cells:
         _prepare(cell, notebook.name, solved)
     _fold(book.cells, _is_setup, '<details class="anx-fold"><summary>Set-up</summary>')
@@ -93,10 +96,29 @@ def _is_setup(cell: Any) -> bool:
     return bool(_tags(cell) & _SETUP or ours) and not _shown(cell)
 
 
+def _asked(cells: list[Any]) -> Iterator[Any]:
+    """The cells; of checks only the fields of exercises of kind `check`, which have one right answer."""
+    for cell in cells:
+        if cell.source.startswith("### Exercise "):
+            kind = cell.source.partition("\n")[0]
+        if "exercise" in _tags(cell):
+            words = re.findall(r"^(\w+) = \.\.\.  # (.+)", cell.source, re.M)
+        if "check" not in _tags(cell):
+            yield cell
+        elif kind.endswith("check") and (form := _FORM.search(str(cell.outputs))):
+            cell |= {"cell_type": "markdown", "source": form[0]}
+            for name, said in words:
+                field = f"<code>{name}</code>"
+                cell.source = cell.source.replace(field, f"{field} {escape(said)}")
+            yield cell
+
+
 def _prepare(cell: Any, name: str, solved: bool) -> None:
     """Adapt one cell to a reader without a kernel."""
     if cell.cell_type == "markdown" and cell.source.startswith("## Exercises"):
         cell.source = _EXERCISES.format(" Then open the solution." if solved else "", name)
+    if "solution" in _tags(cell):
+        cell.source = _OPENS.sub("", cell.source).strip()
     if "hide-input" in _tags(cell):
         cell.outputs = _shown(cell)
     for data in (one.get("data", {}) for one in cell.get("outputs", [])):

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import checks
-from ..classroom.exercises import NOT_YET, RIGHT
+from ..classroom.exercises import RIGHT
 from ..data.io import scratch_folder, write_atomic
 from ..errors import DataError, need, one_line
 from ..progress import say
 from ..provenance import environment, made_by, making, write_made
-from .catalog import _parameters_of, notebook_paths, parse_value
-from .export import _export_html
+from .catalog import _parameters_of, _read, notebook_paths, parse_value
+from .export import _export_html, _tags
 
 _QUIET_KERNEL = ["--IPKernelApp.log_level=50"]  # cells report what fails
 # Errors of this package by name: their message needs no traceback.
@@ -140,7 +140,8 @@ def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> _Outco
     how |= dict.fromkeys(("progress_bar", "log_output", "request_save_on_cell_execute"), False)
     with making({"notebook": path.stem, **own, **parameters}):
         try:
-            papermill.execute_notebook(str(path), str(fresh), dict(parameters), **how)
+            book = _solved(_read(path))
+            papermill.execute_notebook(book, str(fresh), dict(parameters), **how)
         except papermill.PapermillExecutionError as error:
             return _Outcome(path.stem, time.monotonic() - began, error=_failure(error))
         except RuntimeError as error:  # the kernel did not start, or died
@@ -149,6 +150,25 @@ def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> _Outco
         checks = _settle(fresh)
         html = write_atomic(fresh.with_suffix(".html"), _export_html(fresh))
     return _Outcome(path.stem, time.monotonic() - began, fresh, html, checks)
+
+
+def _solved(book: Any) -> Any:
+    """Move the code of each folded solution into a cell before its check, if no exercise was answered."""
+    if not all("..." in cell.source for cell in book.cells if "exercise" in _tags(cell)):
+        return book
+    cells: list[Any] = []
+    for cell in book.cells:
+        text, fence, code = cell.source.rpartition("\n```python\n")
+        if fence and "solution" in _tags(cell):
+            made = need("nbformat", "running notebooks").v4.new_code_cell(
+                code.partition("\n```")[0], id=cell.id, metadata=cell.metadata
+            )
+            cell |= {"id": f"{cell.id}-text", "source": f"{text}\n</details>"}
+            cells[-1:] = [cell, made, cells[-1]]
+        else:
+            cells.append(cell)
+    book.cells = cells
+    return book
 
 
 def _kept(outcome: _Outcome, out: Path) -> _Outcome:
@@ -172,13 +192,15 @@ def _settle(executed: Path) -> tuple[str, ...]:
     for i, cell in enumerate(book.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
-        if "injected-parameters" in cell.metadata.get("tags", []):
+        if "injected-parameters" in _tags(cell):
             cell.id = f"injected-{i}"
-        if "check" in cell.metadata.get("tags", []):
+        if "check" in _tags(cell):
             printed += [one.text for one in cell.outputs if "text" in one]
+            if "solution" in _tags(book.cells[i - 1]):  # the check first, as in the source
+                book.cells[i - 2 : i + 1] = [cell, *book.cells[i - 2 : i]]
     write_atomic(executed, nbformat.writes(book) + "\n")
     lines = "".join(printed).splitlines()
-    return tuple(line for line in lines if RIGHT in line or NOT_YET in line)
+    return tuple(line for line in lines if line.startswith("Exercise "))
 
 
 def _failure(error: Any) -> str:

@@ -26,6 +26,12 @@ def smoke(tmp_path_factory):
 
     words = pd.DataFrame({"text": ["A sentence of some words, not a number."], "n": [1.5]})
 
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANX_MODE", "static")
+        patch.setattr("IPython.display.display", lambda data, raw: asks.append(data["text/html"]))
+        asks = []
+        exec("from anhelpers.classroom import check\n@check\ndef one(n=3/14, sure=False): pass", {})
+
     def shows(text):
         return OUT("execute_result", data={"text/html": text})
 
@@ -53,6 +59,10 @@ def smoke(tmp_path_factory):
         TEXT("### Inside\n\nThe deep words."),
         CODE("def f(x): return 'text', 1.5, None, print(x)  # code"),
         TEXT("## The end"),
+        TEXT("### Exercise 1 · check\n\nHow many?"),
+        CODE("n = ...  # a share\nsure = ...", metadata={"tags": ["exercise"]}),
+        CODE("@an.check", metadata={"tags": ["check"]}, outputs=[shows(*asks)]),
+        CODE("n, sure = 3 / 14, False", metadata={"tags": ["solution"]}),
     ]
     path = tmp_path_factory.mktemp("pages") / "smoke.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
@@ -136,6 +146,19 @@ def test_what_is_deeper_opens_by_key_and_by_a_link_into_it(page, smoke):
     page.goto("about:blank")
     page.goto(f"{smoke}#Inside")
     assert words.is_visible()
+
+
+def test_an_answer_is_checked_by_keyboard(page, smoke):
+    page.goto(smoke)
+    share, sure = page.get_by_label("n a share"), page.get_by_label("sure")
+    said = page.locator(".anx-ask output[aria-live=polite]")
+    sure.fill("False")
+    for typed in ("0,21", "3/14", "21 %", ".2143", "0.2", "0", "1/2", "−0.21", "some"):
+        share.fill(typed)
+        share.press("Enter")
+        right = typed in ("0,21", "3/14", "21 %", ".2143")
+        assert said.inner_text() == ("right" if right else "not yet: n"), typed
+        assert share.get_attribute("aria-invalid") == str(not right).lower()
 
 
 def test_on_paper_all_is_open_and_nothing_is_cut_off(page, smoke):
