@@ -71,12 +71,18 @@ const betaText = (beta) => "β = " + legible(beta); // its zeros stay, so that i
 
 function parsed(one) { // drawn by Altair from our own numbers; texts in it are escaped there
   const holder = make("div");
-  holder.innerHTML = one.svg;
+  holder.innerHTML = one.svg.replace(/(id="|url\(#)/g, "$1" + newId()); // ids are those of one page
   const svg = holder.querySelector("svg");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", one.alt);
   svg.removeAttribute("width");
   svg.removeAttribute("height");
+  return svg;
+}
+
+function sized(one) { // no larger than its letters should be
+  const svg = parsed(one);
+  svg.style.maxWidth = `${1.25 * svg.viewBox.baseVal.width}px`;
   return svg;
 }
 

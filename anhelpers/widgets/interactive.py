@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,14 @@ import pandas as pd
 import traitlets
 
 from .. import checks
-from ..charts.frame import Ranges, _checked, _dots, _Frame, number
+from ..charts.frame import FONT, QUIET, Ranges, _checked, _dots, _Frame, _Layer, _systems_text, number
 from ..charts.labels import _label_layers, width
 from ..charts.offline import drawn, picture
-from ..errors import DataError
-from .base import Widget, _Markup, _static_page
+from .base import Widget, _static_page
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _FILES = "interactive.css"
+_GUESS = "#7030a0"  # violet, as in it
 
 
 def flipbook(
@@ -98,7 +97,7 @@ class _Flipbook(Widget, files=f"flipbook.js {_FILES}"):
         return int(k), ", ".join(said)
 
     def __repr__(self) -> str:
-        n = prod(len(one["values"]) for one in self.data["controls"])
+        n = len(self.data["charts"])
         return f"Flipbook({self._where()[1]}, {n} frames)"
 
     def static_html(self) -> str:
@@ -143,13 +142,11 @@ def guess(
     """
     value, sentence = answer
     data: dict[str, Any] = {"question": question, "sentence": sentence, "unit": unit}
-    if (choices is None) == (range is None):
-        raise DataError("guess: got both or none of choices and range, expected one of them.")
-    if range is None:
-        known = [*checks.texts("choices", choices or ())]
+    if choices is not None:
+        known = [*checks.texts("choices", choices)]
         data |= {"choices": known, "value": checks.one_of(value, known, "choice")}
     else:
-        low, high, *step = checks.finite("range", range).tolist()
+        low, high, *step = checks.finite("range", range or ()).tolist()
         steps = step or [10.0 ** np.floor(np.log10((high - low) / 20))]
         digits = max(0, -int(np.floor(np.log10(steps[0]) + 1e-9)))
         whole = abs(value - round(value, digits)) < 1e-9
@@ -213,20 +210,36 @@ def drag_points(
     """
     checks.one_of(readout, ("pearson", "spearman", "hidden"), "readout")
     table = _checked(points, (x, y), (x, y), name=label)
-    systems = [*map(str, table[label])]
-    moved = [checks.one_of(one, systems, "point") for one in draggable]
+    table = table.assign(label=table[label].astype(str))
+    known = table["label"].tolist()
+    moved = [checks.one_of(one, known, "point") for one in draggable]
     spans = [(float(table[c].min()), float(table[c].max())) for c in (x, y)]
     fits = [(a - 0.15 * (b - a or 1), b + 0.15 * (b - a or 1)) for a, b in spans]
     plane = _Frame(ranges or (fits[0], fits[1]), size, names or (x, y), fields=(x, y))
-    dots = _dots(table, "anxdots", fill="#555555").encode(**plane.channels)
-    words = [f"{s} ({a:.3g}, {b:.3g})" for s, a, b in zip(systems, table[x], table[y], strict=True)]
-    leaders, texts, _ = _label_layers(table.assign(label=systems), plane, [])
-    chart = plane.finished([*leaders, dots, *texts], words)
+    free, fixed = table.set_index("label").loc[moved].reset_index(), table[~table.label.isin(moved)]
+    look: Any = {"align": "left", "dx": 14, "fontSize": FONT}
+    names_of_free = _Layer(free, name="anxlabels").mark_text(**look)
+    leaders, texts, _ = _label_layers(fixed, plane, [], free.assign(label=""))
+    layers = [
+        *leaders,
+        _dots(fixed, fill=QUIET).encode(**plane.channels),
+        *texts,
+        _dots(free, "anxdots", fill=_GUESS).encode(**plane.channels),
+        names_of_free.encode(**plane.channels, text="label:N"),
+    ]
+    words = _systems_text(table.assign(system=table["label"]), (x, y))
+    chart = plane.finished(layers, [words])
     if readout == "hidden":  # beside the map is where its points start
         wide = max(map(width, moved), default=0) + 50
         chart = chart.properties(padding={"left": 5, "top": 5, "bottom": 5, "right": wide})
-    data = {"title": title, "readout": readout, "names": [*plane.titles], "moved": moved}
-    data |= {"labels": systems, "x": table[x].tolist(), "y": table[y].tolist()}
+    data = {
+        "title": title,
+        "readout": readout,
+        "names": [*plane.titles],
+        "moved": moved,
+        "places": free[[x, y]].to_numpy().tolist(),
+        "others": fixed[[x, y]].to_numpy().tolist(),
+    }
     return _DragPoints.of(chart, data=data | drawn(chart))
 
 
@@ -240,7 +253,7 @@ class _DragPoints(Widget, files=f"drag_points.js {_FILES}"):
         return {"places": {}}
 
     def __repr__(self) -> str:
-        return f"DragPoints({len(self.data['labels'])} points, {len(self.data['moved'])} to drag)"
+        return f"DragPoints({len(self.data['moved'])} to drag, {len(self.data['others'])} fixed)"
 
     def static_html(self) -> str:
         return _static_page(self.data, title=self.data["title"])
@@ -252,4 +265,4 @@ def _bold(text: str) -> str:
     >>> _bold("**a** < b")
     '<b>a</b> &lt; b'
     """
-    return _Markup(_BOLD.sub(r"<b>\1</b>", html.escape(text)))
+    return _BOLD.sub(r"<b>\1</b>", html.escape(text))
