@@ -72,9 +72,9 @@ function render({ model, el }) {
       const text = dot.lastChild, left = a <= w && (compared ? c > a : a + 9 * moved[k].length + 14 > w);
       text.setAttribute("x", left ? -14 : 14);
       text.setAttribute("text-anchor", left ? "end" : "start");
-      if (!compared) return;
+      if (!compared || !placed(k)) return;
       const line = drawing("line", { x1: c, y1: d, x2: a, y2: b, "stroke-dasharray": "4 3" });
-      lines.append(drawing("circle", { cx: c, cy: d, r: 9 }), ...(placed(k) ? [line] : []));
+      lines.append(line, drawing("circle", { cx: c, cy: d, r: 9 }));
     });
     off(compare, !moved.some((_, k) => placed(k)));
     words.replaceChildren(...said());

@@ -13,7 +13,17 @@ import pandas as pd
 import traitlets
 
 from .. import checks
-from ..charts.frame import FONT, QUIET, Ranges, _checked, _dots, _Frame, _Layer, _systems_text, number
+from ..charts.frame import (
+    FONT,
+    QUIET,
+    Ranges,
+    _checked,
+    _dots,
+    _Frame,
+    _Layer,
+    _systems_text,
+    number,
+)
 from ..charts.labels import _label_layers, width
 from ..charts.offline import drawn, picture
 from .base import Widget, _static_page

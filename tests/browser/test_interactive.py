@@ -116,7 +116,7 @@ def test_points_are_dragged_and_compared(show, page):
     show("w = drag_points(systems, draggable=['A', 'B'], readout='hidden')")
     compare = page.get_by_role("button", name="Compare")
     assert compare.get_attribute("aria-disabled") == "true"
-    pull("A: not placed", -300, 20)
+    pull("A: not yet placed", -300, 20)
     compare.click()
     assert "Mean distance: " in said.inner_text()
     assert page.locator(".anx .anx-truth line").count() == 1
