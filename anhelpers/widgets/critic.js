@@ -92,8 +92,3 @@ function explainedText(critic, text) { // {score, shares: [{token, from, to, nat
   }
   return { score, shares };
 }
-
-function knownWords(text, critic) { // [its words, how many of them the critic knows as they are: in its language most are]
-  const words = criticTokens(text, critic.german).map(({ token }) => token.toLowerCase()).filter((word) => LETTER.test(word));
-  return [words.length, words.filter((word) => critic.words.has(word)).length];
-}

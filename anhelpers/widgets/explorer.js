@@ -1,17 +1,6 @@
 // The β explorer: a slider that steps from change to change, one sentence beside its plane or a table beside the curve.
 // Python sends every breakpoint once; here a β is only looked up.
 
-function winner(starts, beta) { // index of the last start <= β; at β = 0 always the first
-  if (beta === 0) return 0;
-  let low = 0, high = starts.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (starts[middle] <= beta) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
 function placeOf(starts, beta) { // how far along a curve: the share of its changes that are made
   return starts.length > 1 ? winner(starts, beta) / (starts.length - 1) : 0;
 }
@@ -21,22 +10,6 @@ function betaOf(starts, place) { // a β at that place: in the middle, on the sl
   const v = Math.round(place * (starts.length - 1)), from = starts[v], to = starts[v + 1];
   if (to === undefined) return from * 1.1;
   return v ? Math.sqrt(from * to) : to / 2;
-}
-
-function ranksOf(changing) { // the slider's steps: 0 is β = 0, each next one the β of a change, the last one β = ∞
-  const ticks = [...new Set(changing)].sort((a, b) => a - b), last = ticks.length + 1;
-  const betaAt = (i) => (i <= 0 ? 0 : i >= last ? Infinity : ticks[i - 1]);
-  const starts = [0, ...ticks], changes = (beta) => winner(starts, beta);
-
-  function positionOf(beta) { // of any β: between two steps, where nothing changes there
-    if (beta === 0 || beta === Infinity) return beta && last;
-    const k = changes(beta), from = betaAt(k), to = betaAt(k + 1);
-    if (k && from === beta) return k;
-    const share = to === Infinity ? beta / (beta + (from || 1)) : from ? Math.log(beta / from) / Math.log(to / from) : beta / to;
-    return k + clamp(share, 0.05, 0.95);
-  }
-
-  return { last, betaAt, changes, positionOf };
 }
 
 function controls() {
@@ -55,7 +28,6 @@ function controls() {
     accuracy: select({ id: id + "-a" }, []),
     naturalness: select({ id: id + "-n" }, []),
     said: make("b", { role: "status" }), // stands there empty: what is shown late is not read out
-    place: make("div", { class: "anx-kept", role: "status" }),
     domain: select({ id: id + "-d" }, []),
     order: select({ id: id + "-o" }, [["document", "document order"], ["changes", "most changes first"]]),
     back: button("‹", "Previous page of rows"),
@@ -86,7 +58,7 @@ function render({ model, el }) {
   const data = model.get("data");
   const ui = controls();
   const caption = make("caption"), plane = planeOf();
-  const left = div("left", ui.chart, ui.readout, ui.place), texts = div("texts"), grid = div("table", table(ui.body, caption));
+  const left = div("left", ui.chart, ui.readout), texts = div("texts"), grid = div("table", table(ui.body, caption));
   const main = div("main", ...(data.show ? [texts, left, grid] : [left]));
   const root = rootOf(data, "beta", "β explorer", ui.judges, ui.tools, ui.bar, main);
   if (Object.keys(data.meanings).length) root.append(legendOf(data.meanings));
@@ -96,7 +68,7 @@ function render({ model, el }) {
   const charts = new Map(); // a chart is parsed once
   const pairs = data.judged.map((one) => one.judges), domains = data.judged[0].choices, keys = {};
   let judge, choice, point, all = [], rows = [], order = [], shown = [];
-  let before = null, kept = null, switching = false; // the choices before the judge changed; the β that a hand chose
+  let before = null, switching = false; // the choices before the judge changed
   let open = false; // the glosses
   let ranks = ranksOf([]);
   const alone = () => data.show > 0 && model.get("view") === "one"; // one sentence
@@ -136,7 +108,7 @@ function render({ model, el }) {
   }
 
   function paintOne({ row, k, head, far }, b) {
-    plane.paint(k, b);
+    plane.paint(k, { beta: b });
     head.textContent = `The oracle's choice at ${betaText(b)}`;
     ui.readout.textContent = `Each dot is a candidate for this sentence${far ? ` (${far} of them outside the plot)` : ""}. Points on the ` +
       `dashed line have the same value at this β, and no candidate is ${b === Infinity ? "to the right of" : "above"} it. ` +
@@ -165,21 +137,10 @@ function render({ model, el }) {
     if (one.meaning) one.meaning.replaceChildren(...(tag ? [make("b", {}, tag), ...meaning] : []));
     note.replaceChildren(...(tag && !one.meaning ? [labelOf(tag, data.meanings), " · "] : []), whole(a), " · ", whole(n),
       ...(one.meaning ? traded(row, k) : []));
-    layMoved(one);
     if (flash && !matchMedia("(prefers-reduced-motion: reduce)").matches) cell.animate([{ background: "var(--flash)" }, {}], 600);
   }
 
   // ---- what another judge changes
-  const moved = (row) => before !== null && before.get(row.id) !== textAt(row, winner(row.beta, beta()));
-
-  function layMoved({ row, cell, was }) {
-    const is = moved(row), at = is && before.get(row.id);
-    cell.classList.toggle("anx-moved", is);
-    was.hidden = !is;
-    if (is) was.replaceChildren(make("b", {}, "moved"), " from: ",
-      make("span", { dir: "auto", ...langOf(data, 1) }, row.texts[at]), row.tags[at] ? ` (${row.tags[at]})` : "");
-  }
-
   function layJudge() { // the pair that was asked for, or the first with this accuracy
     const accuracy = model.get("accuracy"), naturalness = model.get("naturalness");
     const beside = data.judged.filter((one) => one.judges[0] === accuracy);
@@ -187,7 +148,7 @@ function render({ model, el }) {
     if (next === judge) return;
     if (judge) before = new Map(all.map((row) => [row.id, textAt(row, winner(row.beta, +root.dataset.beta))]));
     judge = next;
-    all = data.rows.map((row, i) => ({ ...row, ...judge.chains[i], clouds: judge.clouds.map((c) => data.clouds[c][i]) }));
+    all = data.rows.map((row, i) => ({ ...row, ...judge.chains[i], clouds: judge.clouds.map((c) => data.clouds[c][i]), dots: data.dots[i] }));
     caption.textContent = `Against the choice at β = 0 (${judge.names[0]} alone): words struck through are gone, underlined ones are new.`;
     ui.accuracy.value = judge.judges[0];
     ui.naturalness.replaceChildren(...data.judged.filter((one) => one.judges[0] === judge.judges[0])
@@ -197,33 +158,26 @@ function render({ model, el }) {
     sayMoved();
   }
 
-  function sayMoved(from) { // from: the β before the switch, where the page set another one
-    ui.said.textContent = before && rows.length ? `${rows.filter(moved).length} of ${rows.length} choices changed` : "";
-    const number = (b) => betaText(b).replace("β = ", ""), share = Math.round(100 * placeOf(choice.beta, beta()));
-    ui.place.textContent = from === undefined || from === beta() ? "" : "β is in points of accuracy per unit of " +
-      `naturalness, and another judge has other units. So it keeps its place along the curve (${share}\u00a0% of the ` +
-      `changes made) and goes from ${number(from)} to ${number(beta())}.`;
+  function sayMoved() {
+    const moved = rows.filter((row) => before && before.get(row.id) !== textAt(row, winner(row.beta, beta())));
+    ui.said.textContent = before && rows.length ? `${moved.length} of ${rows.length} choices changed` : "";
+    for (const { row, cell } of shown) cell.classList.toggle("anx-moved", moved.includes(row));
   }
 
-  function putJudge(accuracy, naturalness) { // by hand: β keeps its place along the curve, or its end
-    const from = beta(), old = judge, place = placeOf(choice.beta, from);
-    if (!kept || kept.now !== from) kept = { beta: from, judge: old, place };
+  function putJudge(accuracy, naturalness) { // by hand: β, whose unit changes, keeps its place along the curve, or its end
+    const from = beta(), place = placeOf(choice.beta, from);
     switching = true;
     model.set("accuracy", accuracy);
     model.set("naturalness", naturalness || judge.judges[1]);
-    if (from > 0 && from < Infinity) model.set("beta", judge === kept.judge ? kept.beta : betaOf(choice.beta, kept.place));
-    kept.now = beta();
+    if (from > 0 && from < Infinity) model.set("beta", betaOf(choice.beta, place));
     switching = false;
     model.save_changes();
-    for (const one of shown) layMoved(one);
-    sayMoved(from);
+    sayMoved();
   }
 
   function onBeta() {
     if (!switching) before = null;
     paint(true);
-    if (switching) return;
-    for (const one of shown) layMoved(one);
     sayMoved();
   }
 
@@ -231,17 +185,17 @@ function render({ model, el }) {
   const inTarget = (tag, more = {}) => make(tag, { dir: "auto", ...langOf(data, 1), ...more });
 
   function partsOf(row) { // what a row of the table and the sheet of one sentence have in common
-    const text = inTarget("div", { class: "anx-text" }), note = div("note"), was = div("note anx-was");
+    const text = inTarget("div", { class: "anx-text" }), note = div("note");
     const old = div("old", make("b", {}, "at β = 0: "), inTarget("span"));
     const id = span("note", whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
     const source = make("span", { dir: "auto", ...langOf(data, 0) }, row.src), reference = inTarget("div");
     reference.textContent = row.ref;
-    return { row, text, old, note, was, id, source, reference, gloss: row.gloss ? [glossed(row.gloss)] : [], k: -1 };
+    return { row, text, old, note, id, source, reference, gloss: row.gloss ? [glossed(row.gloss)] : [], k: -1 };
   }
 
   function newRow(row) {
     const one = partsOf(row);
-    const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, one.old, one.text, one.note, one.was);
+    const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, one.old, one.text, one.note);
     const source = make("td", { "data-label": "Source" }, one.source, " ", one.id, ...one.gloss);
     const reference = make("td", { "data-label": "Reference" }, one.reference);
     ui.body.append(make("tr", { "data-segment": row.id }, source, reference, cell));
@@ -250,11 +204,13 @@ function render({ model, el }) {
 
   function newSheet(row) { // one sentence in large letters, beside its plane
     const one = partsOf(row), head = div("head"), meaning = div("meaning");
-    const cell = div("chosen", head, one.old, one.text, meaning, one.note, one.was);
+    const cell = div("chosen", head, one.old, one.text, meaning, one.note);
     cell.dataset.segment = row.id;
     texts.replaceChildren(div("part", div("head", "Source ", one.id), one.source, ...one.gloss), cell,
       ...(row.ref ? [div("part", div("head", "Reference"), one.reference)] : []));
-    const far = plane.lay(row, judge.names, judge.labels);
+    const axes = [`↑ accuracy (${judge.labels[0]})`, `naturalness (${judge.labels[1]}) →`];
+    const see = (i) => ui.readout.replaceChildren(make("span", { dir: "auto", ...langOf(data, 1) }, row.dots[i]));
+    const far = plane.lay(row, axes, judge.labels, row.dots ? { see, texts: row.dots } : {});
     return { ...one, cell, head, meaning, far };
   }
 
@@ -352,7 +308,7 @@ function render({ model, el }) {
   for (const one of domains) ui.domain.append(make("option", { value: one.name }, `${one.name} (${one.count})`));
   ui.judges.hidden = pairs.length < 2;
   ui.view.hidden = !data.show;
-  const onDomain = () => { kept = null; layDomain(); sayMoved(); };
+  const onDomain = () => { layDomain(); sayMoved(); };
   const end = follow(model, [["change:beta", onBeta], ["change:page", layPage], ["change:view", layPage],
     ["change:sentence", layPage], ["change:order", layOrder],
     ["change:domain", onDomain], ["change:accuracy", layJudge], ["change:naturalness", layJudge]]);

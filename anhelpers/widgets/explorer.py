@@ -31,7 +31,7 @@ from ..estimate import digits_of
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric
 from ..plane import OracleStudy
-from .base import Widget, _static_page, _unbounded, html_lang
+from .base import Widget, _plain_table, _static_page, _unbounded, html_lang
 
 _ALL = "all"
 _VIEWS = ["one", "table"]
@@ -159,6 +159,7 @@ def beta_explorer(
         "show": int(show),
         "meanings": {tag: said for tag, said in (meanings or {}).items() if tag in shown},
         "clouds": clouds.kept,
+        "dots": [[texts[i] for i in own] for own in clouds.candidates if view == "one"],
         "rows": rows,
         "judged": views,
     }
@@ -168,8 +169,8 @@ def beta_explorer(
 
 
 def explore(
-    *studies: OracleStudy, rng: np.random.Generator | None = None, **options: Any
-) -> _BetaExplorer:
+    *studies: OracleStudy, rng: np.random.Generator | None = None, aside: str = "", **options: Any
+) -> Any:
     """Drag the weight β of naturalness and see which candidates the oracle chooses.
 
     Parameters
@@ -178,11 +179,16 @@ def explore(
         Of the same texts, as `plane.oracle_studies` returns them; the page starts with the first.
     rng : Generator, optional
         Draws the intervals of the systems.
+    aside : str
+        Tag of candidates that view "hero" leaves out until the page's switch allows them.
     **options
-        beta, view, title, segments, show, by_domain, size as in `beta_explorer`.
+        beta, view, title, segments, show, by_domain, size as in `beta_explorer`. View "hero" is the opening of a page:
+        a guess, and the first of `segments` on a slider from faithful to natural.
     """
     if len({(one.test.srcs, tuple(one.cands.texts)) for one in studies}) != 1:
         raise DataError("explore: expected one or more studies of the same sources and candidates.")
+    if options.get("view") == "hero":
+        return _opening(studies[0], options["segments"][0], aside, options.get("title", ""))
     test, cands = studies[0].test, studies[0].cands
     rng = rng or np.random.default_rng(0)
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
@@ -302,6 +308,81 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
         first = data["judged"][0]["choices"][0]
         return _static_page(first, table if body else "", title=data["title"])
+
+
+class _Opening(Widget, files="sentence.js hero.js explorer.css own.css"):
+    """The widget that `explore` makes of view "hero"; its traits follow the page and can be set.
+
+    Attributes
+    ----------
+    place : float
+        The slider: 0, then 1 for each change of choice.
+    allowed : bool
+        Whether all candidates count.
+    guess : float, optional
+    """
+
+    noun = "from faithful to natural"
+    place = traitlets.Float(0.0).tag(sync=True)
+    allowed = traitlets.Bool(False).tag(sync=True)
+    guess = traitlets.Float(None, allow_none=True).tag(sync=True)
+
+    def blank(self) -> dict[str, Any]:
+        """Nothing guessed, nothing dragged."""
+        return {"place": 0.0, "allowed": False, "guess": None}
+
+    def __repr__(self) -> str:
+        return (
+            f"Opening({len(self.data['ways'][0])} choices of {len(self.data['texts'])} candidates)"
+        )
+
+    def static_html(self) -> str:
+        data, columns = self.data, ("texts", "accuracy", "naturalness")
+        rows = [[str(data[name][i]) for name in columns] for i in data["ways"][0]]
+        heads = ("from faithful to natural", "accuracy", "naturalness")
+        title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
+        return (
+            title + _plain_table(data["src"], heads, rows) + f"<p>{html.escape(data['note'])}</p>"
+        )
+
+
+def _opening(study: OracleStudy, segment: int, aside: str, title: str) -> _Opening:
+    """One sentence: its candidates, and the oracle's choices among all not tagged `aside`, and among all."""
+    test, cands, tags = study.test, study.cands, np.array(study.cands.tags, dtype=object)
+    s = checks.whole("segment", segment, 0, len(test) - 1)
+    own = np.flatnonzero(cands.segment == s)
+    scores = study.accuracy, study.naturalness
+    ways, paid = [], []
+    for kept in [tags != aside] * (aside in {*tags} - {""}) + [np.full(len(tags), True)]:
+        rows = np.flatnonzero(kept)
+        curve = oracle_curve(cands.segment[rows], *(values[rows] for values in scores))
+        ways.append((rows[curve.chain_candidate[curve.chain_segment == s]] - own[0]).tolist())
+        paid.append(round(float(curve.accuracy[0] - curve.accuracy[-1]), 2))
+    digits = [digits_of(values[own[ways[-1]]]) for values in scores]
+    rounded = [values[own].round(n).tolist() for values, n in zip(scores, digits, strict=True)]
+    rated = all(metric.name in RATED.values() for metric in study.metrics)
+    labels = ["" if rated else f" ({_named(metric)[0]})" for metric in study.metrics]
+    titles = [metric.oriented_title for metric in study.metrics]
+    data: dict[str, Any] = {
+        "title": title,
+        "langs": [html_lang(code) for code in (test.src_lang, test.trg_lang)],
+        "src": test.srcs[s],
+        "gloss": test.glosses[s] if test.glosses else "",
+        "texts": [cands.texts[i] for i in own],
+        "aside": (tags[own] == aside).tolist(),
+        "accuracy": rounded[0],
+        "naturalness": rounded[1],
+        "digits": digits,
+        "ways": ways,
+        "paid": paid,
+        "n": len(test),
+        "points": f"points for accuracy{labels[0]}",
+        "axes": [f"↑ accuracy{labels[0]}", f"naturalness{labels[1]} →"],
+        "note": "The points are ratings from 0 to 100 by a large language model."
+        if rated
+        else "Accuracy: {}. Naturalness: {}.".format(*titles),
+    }
+    return _Opening.of(data=data)
 
 
 def _view(

@@ -1,4 +1,4 @@
-"""Write your own translation: see its chrF, the critic's opinion of each word, and its place.
+"""Fool the judges: type a translation, see its chrF, the critic's view of each word, and its place.
 
 Python ships the scored candidates, the references and the critic's table; own.js scores what is typed
 with chrf.js and critic.js, to the same numbers, so no kernel is needed.
@@ -6,30 +6,25 @@ with chrf.js and critic.js, to the same numbers, so no kernel is needed.
 
 from __future__ import annotations
 
-import hashlib
-import json
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import traitlets
 
 from .. import checks
 from ..accuracy.surface import surface_metric
-from ..charts.curve import plot_curve
 from ..charts.frame import beta_label, number
-from ..charts.offline import drawn
-from ..data.languages import NAMES, short_code
+from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import oracle_curve
-from ..naturalness import critic as critics
-from ..naturalness.critic import Critic, critic_metric, critic_tokens, load_critic, score_critic
+from ..naturalness.critic import Critic, load_critic, score_critic
 from ..plane import OracleStudy
-from .base import Widget, _Markup, _plain_table, _static_page, _unbounded, html_lang
+from .base import Widget, _plain_table, _unbounded, html_lang
 
 # beyond the candidates, as shares of their width on an axis
 _HEADROOM, _MARGIN = 0.2, 0.12
@@ -68,24 +63,16 @@ def own_translation(
     if wrong := [i for i in shown if not (0 <= i < len(test) and test.referenced[i])] or not shown:
         raise DataError(f"segments: got {wrong}, expected sources that have a reference.")
     points = _candidates(test, cands, shown, critic)
-    references = [text for texts in test.streams for text in texts if text]
-    chrf = surface_metric("chrf", test.trg_lang, test.n_refs)
-    judges = chrf, critic_metric(critic, test.trg_lang)
-    task = [list(test.srcs), test.streams, [metric.signature for metric in judges]]
-    code = short_code(critic.language)
     data: dict[str, Any] = {
         "title": title,
-        "task": hashlib.sha256(json.dumps(task).encode()).hexdigest()[:12],
         "langs": [html_lang(test.src_lang), html_lang(test.trg_lang)],
         "critic": _shipped(critic),
         "segments": [_segment(test, i, points[i]) for i in shown],
     }
-    least = _least_known(critic, references)
-    data["language"] = {"name": NAMES.get(code, code), "least": least, "words": critics.FEWEST}
-    return _OwnTranslation.of(_picture(data["segments"][0]), data=data, segment=shown[0], beta=beta)
+    return _OwnTranslation.of(data=data, segment=shown[0], beta=beta)
 
 
-class _OwnTranslation(Widget, files="chrf.js critic.js own.js own.css"):
+class _OwnTranslation(Widget, files="chrf.js critic.js sentence.js own.js explorer.css own.css"):
     """The widget that `own_translation` makes; its traits follow the page and can be set.
 
     Attributes
@@ -96,14 +83,11 @@ class _OwnTranslation(Widget, files="chrf.js critic.js own.js own.css"):
         The source, by its position in the test set.
     beta : float
         The weight of naturalness.
-    kept : list of [int, str]
-        The kept sentences with their segments. An exported page is empty.
     """
 
-    noun = "write your own translation"
+    noun = "fool the judges"
     text = traitlets.Unicode("").tag(sync=True)
     segment = traitlets.Int(0).tag(sync=True)
-    kept: Any = traitlets.List().tag(sync=True)
     beta = _unbounded(3.0)
 
     @traitlets.validate("beta")
@@ -111,18 +95,16 @@ class _OwnTranslation(Widget, files="chrf.js critic.js own.js own.css"):
         return checks.non_negative("beta", proposal["value"])
 
     def blank(self) -> dict[str, Any]:
-        """Nothing typed, nothing kept."""
-        return {"text": "", "kept": []}
+        """Nothing typed."""
+        return {"text": ""}
 
     def __repr__(self) -> str:
-        shown = f"{len(self.data['segments'])} sources, segment {self.segment} is seen"
-        return f"OwnTranslation({shown}, {beta_label(self.beta)}; {len(self.kept)} sentences kept)"
+        shown = f"{len(self.data['segments'])} sources, segment {self.segment}"
+        return f"OwnTranslation({shown}, {beta_label(self.beta)})"
 
     def static_html(self) -> str:
-        parts = _Markup("".join(map(_printed, self.data["segments"])))
-        said = "The candidates of the first source; the line joins those that are best at some β."
-        title = self.data["title"] or "Write your own translation"
-        return _static_page(drawn(self.chart), parts, title=title, words=[("", said)])
+        title = html.escape(self.data["title"] or "Fool the judges")
+        return f"<p><b>{title}</b></p>" + "".join(map(_printed, self.data["segments"]))
 
 
 def _shipped(critic: Critic) -> dict[str, Any]:
@@ -183,15 +165,6 @@ def _span(values: Sequence[float], above: float, most: float = math.inf) -> tupl
     return low - _MARGIN * width, min(high + above * width, most + 1)
 
 
-def _picture(segment: dict[str, Any]) -> Any:
-    """The chart of one source for readers without scripts: candidates below their curve."""
-    x0, x1, y0, y1 = segment["box"]
-    titles: Any = {"accuracy_title": "chrF, points →", "naturalness_title": "critic, nats →"}
-    table = pd.DataFrame({name: segment[name] for name in ("accuracy", "naturalness")})
-    curve = oracle_curve([0] * len(table), table.accuracy, table.naturalness)
-    return plot_curve(curve, circles=table, ranges=((x0, x1), (y0, y1)), size=(520, 340), **titles)
-
-
 def _printed(segment: dict[str, Any]) -> str:
     """One source on paper: a row for each candidate that the oracle takes, with its smallest β."""
     chrf, nats = segment["accuracy"], segment["naturalness"]
@@ -201,17 +174,3 @@ def _printed(segment: dict[str, Any]) -> str:
         rows.append((beta_label(start), segment["tags"][k], *scores, segment["texts"][k]))
     caption = f"Source {segment['id']}: {segment['src']} What the oracle takes:"
     return _plain_table(caption, ("from", "candidate", "chrF", "critic", "translation"), rows)
-
-
-def _least_known(critic: Critic, texts: Sequence[str]) -> float:
-    """A share of known words, in [0, 1], below which a text is probably in a different language.
-
-    Parameters
-    ----------
-    texts : texts in the critic's language; the result is 0.4 of their median share.
-    """
-    shares = []
-    for text in texts:
-        words = [t.lower() for t in critic_tokens(text, critic.language) if t[0].isalpha()]
-        shares += [sum(word in critic.words for word in words) / len(words)] if words else []
-    return 0.4 * float(np.median(shares or [0.0]))

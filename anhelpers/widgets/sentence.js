@@ -60,6 +60,35 @@ function legendOf(meanings) {
   return box;
 }
 
+// ---- the choices along β
+
+function winner(starts, beta) { // index of the last start <= β; at β = 0 always the first
+  if (beta === 0) return 0;
+  let low = 0, high = starts.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle] <= beta) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function ranksOf(changing) { // the slider's steps: 0 is β = 0, each next one the β of a change, the last one β = ∞
+  const ticks = [...new Set(changing)].sort((a, b) => a - b), last = ticks.length + 1;
+  const betaAt = (i) => (i <= 0 ? 0 : i >= last ? Infinity : ticks[i - 1]);
+  const starts = [0, ...ticks], changes = (beta) => winner(starts, beta);
+
+  function positionOf(beta) { // of any β: between two steps, where nothing changes there
+    if (beta === 0 || beta === Infinity) return beta && last;
+    const k = changes(beta), from = betaAt(k), to = betaAt(k + 1);
+    if (k && from === beta) return k;
+    const share = to === Infinity ? beta / (beta + (from || 1)) : from ? Math.log(beta / from) / Math.log(to / from) : beta / to;
+    return k + clamp(share, 0.05, 0.95);
+  }
+
+  return { last, betaAt, changes, positionOf };
+}
+
 // ---- the plane of one source
 
 function spread(chosen, all) { // from and to of an axis: what some β chooses, and what lies not far from it
@@ -76,15 +105,30 @@ function ticksBetween(low, high) { // three to six round numbers
   return [ticks, Math.max(0, -Math.floor(Math.log10(step) + 1e-9))];
 }
 
+function readable(dots, see) { // [circle, text] pairs: see(index) where one is pointed at or tapped; arrow keys walk among them
+  const order = dots.map((_, i) => i).sort((i, j) => dots[i][0].getAttribute("cx") - dots[j][0].getAttribute("cx"));
+  const step = (from, by) => dots[order[clamp(order.indexOf(from) + by, 0, order.length - 1)]][0].focus();
+  dots.forEach(([dot, text], i) => {
+    for (const [name, said] of [["tabindex", i === order[0] ? 0 : -1], ["role", "img"], ["aria-label", text]]) dot.setAttribute(name, said);
+    for (const event of ["pointerenter", "click", "focus"]) dot.addEventListener(event, () => see(i));
+    onKeys(dot, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, (by) => step(i, by));
+  });
+}
+
 function planeOf() {
   const { width, height, left, right, top, bottom } = PLOT, w = width - left - right, h = height - top - bottom;
   const clip = newId(), inside = drawing("g", { transform: `translate(${left},${top})` });
-  const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "anx-plane" },
+  const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, class: "anx-plane" },
     drawing("clipPath", { id: clip }, drawing("rect", { width: w, height: h })), inside);
-  let place, value, point;
+  const value = drawing("line", { class: "anx-worth", "clip-path": `url(#${clip})` }), hull = drawing("polyline", { class: "anx-hull" });
+  const point = drawing("circle", { class: "anx-point", r: 9 });
+  const mine = drawing("circle", { class: "anx-mine", r: 8 }), name = drawing("text", {}, "yours");
+  const put = (mark, [cx, cy]) => { mark.setAttribute("cx", cx); mark.setAttribute("cy", cy); };
+  let place, corners;
 
-  function lay(row, names, labels) { // row: with its chain and its clouds
-    const [x0, x1] = spread(row.naturalness, row.clouds[1]), [y0, y1] = spread(row.accuracy, row.clouds[0]);
+  // row: with its chain and its clouds; axes: what is said at both; box: ends of the axes; see(i): a candidate is looked at
+  function lay(row, axes, labels, { box, see, texts } = {}) {
+    const [x0, x1, y0, y1] = box || [...spread(row.naturalness, row.clouds[1]), ...spread(row.accuracy, row.clouds[0])];
     const at = (n, a) => [((n - x0) / (x1 - x0)) * w, h - ((a - y0) / (y1 - y0)) * h];
     const text = (said, x, y, more = {}) => drawing("text", { x, y, ...more }, said);
     const [xs, xDigits] = ticksBetween(x0, x1), [ys, yDigits] = ticksBetween(y0, y1);
@@ -93,32 +137,43 @@ function planeOf() {
         drawing("line", { class: "anx-grid", x1: x, x2: x, y2: h }), text(said, x, h + 17, { "text-anchor": "middle" })]),
       ...ys.map((y) => [at(x0, y)[1], number(y, yDigits)]).flatMap(([y, said]) => [
         drawing("line", { class: "anx-grid", y1: y, y2: y, x2: w }), text(said, -6, y + 4.5, { "text-anchor": "end" })]),
-      text(`${names[0]} ↑ more accurate`, -left + 4, -12, { class: "anx-axis" }),
-      text(`more natural → ${names[1]}`, w, h + 36, { "text-anchor": "end", class: "anx-axis" }),
+      text(axes[0], -left + 4, -12, { class: "anx-axis anx-accurate" }),
+      text(axes[1], w, h + 36, { "text-anchor": "end", class: "anx-axis anx-natural" }),
     ];
-    const all = row.clouds[0].map((a, i) => [row.clouds[1][i], a]);
+    const all = row.clouds[0].map((a, i) => [row.clouds[1][i], a, i]);
     const near = all.filter(([n, a]) => n >= x0 && n <= x1 && a >= y0 && a <= y1);
-    const cloud = near.map(([n, a]) => at(n, a)).map(([cx, cy]) => drawing("circle", { class: "anx-dot", cx, cy, r: 3.5 }));
-    const corners = row.accuracy.map((a, i) => at(row.naturalness[i], a));
-    const hull = drawing("polyline", { class: "anx-hull", points: corners.map((p) => p.join(",")).join(" ") });
-    const dots = corners.map(([cx, cy]) => drawing("circle", { class: "anx-corner", cx, cy, r: 4 }));
-    const first = drawing("circle", { class: "anx-first", cx: corners[0][0], cy: corners[0][1], r: 9 });
-    value = drawing("line", { class: "anx-worth", "clip-path": `url(#${clip})` });
-    point = drawing("circle", { class: "anx-point", r: 7.5 });
-    inside.replaceChildren(...lines, ...cloud, value, hull, ...dots, first, point);
-    place = { sx: w / (x1 - x0), sy: h / (y1 - y0), corners };
-    svg.setAttribute("aria-label", `The ${row.clouds[0].length} candidates of this sentence: ${labels[0]} against ${labels[1]}; ` +
-      `${corners.length} of them are chosen at some β`);
+    const dots = near.map(([n, a, i]) => [drawing("circle", { class: "anx-dot", r: 5 }), at(n, a), i]);
+    for (const [dot, spot] of dots) put(dot, spot);
+    corners = row.accuracy.map((a, i) => at(row.naturalness[i], a));
+    const marks = corners.map(([cx, cy]) => drawing("circle", { class: "anx-corner", cx, cy, r: 5 }));
+    const over = see ? dots.map(([, [cx, cy], i]) => [drawing("circle", { class: "anx-over", cx, cy, r: 10 }), texts[i]]) : [];
+    readable(over, (i) => see(dots[i][2]));
+    inside.replaceChildren(...lines, ...dots.map(([dot]) => dot), value, hull, ...marks, point, ...over.map(([dot]) => dot), mine, name);
+    place = { at, sx: w / (x1 - x0), sy: h / (y1 - y0), marks };
+    svg.setAttribute("role", see ? "group" : "img");
+    svg.setAttribute("aria-label", `The ${all.length} candidates of this sentence: ${labels[0]} against ${labels[1]}; ` +
+      `${corners.length} of them are chosen`);
     return all.length - near.length; // so many lie far off
   }
 
-  function paint(k, beta) { // the chosen point, and the line of what is worth the same: it falls by β for each unit to the right
-    const [x, y] = place.corners[k];
+  // the chosen point; what has the same value, a line that falls by β for each unit to the right, where there is a β; the
+  // first `seen` choices; own: {a, n} of what is typed
+  function paint(k, { beta = null, seen = corners.length, own = null }) {
+    const [x, y] = corners[k];
     const slope = beta === Infinity ? [0, 1] : [place.sx, beta * place.sy], length = Math.hypot(...slope);
     const [dx, dy] = slope.map((d) => (d / length) * (w + h));
     for (const [name, at] of Object.entries({ x1: x - dx, y1: y - dy, x2: x + dx, y2: y + dy })) value.setAttribute(name, at.toFixed(2));
-    point.setAttribute("cx", x);
-    point.setAttribute("cy", y);
+    value.style.display = beta === null ? "none" : "";
+    hull.setAttribute("points", corners.slice(0, seen).map((p) => p.join(",")).join(" "));
+    place.marks.forEach((mark, i) => { mark.style.display = i < seen ? "" : "none"; });
+    put(point, [x, y]);
+    for (const part of [mine, name]) part.style.display = own ? "" : "none";
+    if (!own) return;
+    const [far, high] = place.at(own.n, own.a), spot = [clamp(far, 0, w), clamp(high, 0, h)], right = spot[0] > w - 60;
+    put(mine, spot);
+    mine.classList.toggle("anx-outside", far !== spot[0] || high !== spot[1]);
+    for (const [key, said] of [["x", spot[0] + (right ? -13 : 13)], ["y", spot[1] + 5], ["text-anchor", right ? "end" : "start"]])
+      name.setAttribute(key, said);
   }
 
   return { svg, lay, paint };

@@ -41,7 +41,6 @@ def test_the_candidates_have_the_scores_of_a_study(sets, made):
     assert [one["id"] for one in made.data["segments"]] == SEGMENTS
     same = own_translation(study, segments=SEGMENTS)
     assert same.data["segments"] == made.data["segments"]
-    assert same.data["task"] == made.data["task"]
 
 
 @pytest.mark.parametrize("language", ["de", "en"])
@@ -56,8 +55,8 @@ def test_the_whole_critic_is_shipped_to_the_last_bit_in_less_than_600_kb(languag
 
 def test_an_exported_page_is_empty(made):
     empty = made.to_html()
-    made.text, made.kept = "A secret draft", [[20, "Kept in secret."]]
-    assert repr(made) == "OwnTranslation(2 sources, segment 20 is seen, β = 3; 1 sentences kept)"
+    made.text = "A secret draft"
+    assert repr(made) == "OwnTranslation(2 sources, segment 20, β = 3)"
     assert made.to_html() == empty
 
 
