@@ -14,12 +14,12 @@ function render({ model, el }) {
   const box = make("input", { type: "checkbox", ...QUIET });
   const allow = make("label", { class: "anx-allow" }, box, " allow sentences about something else");
   const chart = div("chart", plane.svg), dot = div("seen"), see = div("see", chart, dot);
-  const chips = make("div", { class: "anx-guesses", role: "group", "aria-label": "Your guess, in points" }, ...guesses);
+  const chips = make("div", { class: "anx-tools anx-guesses", role: "group", "aria-label": "Your guess, in points" }, ...guesses);
   const gloss = data.gloss ? [glossOf(data.gloss)] : [], label = make("label", { for: id, class: "anx-unseen" }, "from faithful to natural");
   const more = div("two", div("write", question, chips, answer, allow, div("note", data.note), ...gloss), see);
   const source = make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, data.src);
   const bar = div("way", label, span("faithful", "faithful"), div("track", slider, ticks), span("natural", "natural"));
-  const root = rootOf(data, "hero", "From faithful to natural", source, div("stack", ...stack.map(([, text]) => text)), bar, ask, more);
+  const root = rootOf(data, "hero anx-card", "From faithful to natural", source, div("stack", ...stack.map(([, text]) => text)), bar, ask, more);
   el.append(root);
   let way, seen = 0, ended = false;
 
