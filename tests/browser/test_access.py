@@ -104,7 +104,7 @@ def test_in_print_the_numbers_stay_and_the_controls_go(show):
         control.is_visible()
         for control in page.locator(".anx :is(button, input[type=range])").all()
     )
-    assert page.locator(".anx :is(svg, table, .anx-question)").first.is_visible()
+    assert page.locator(".anx :is(svg, table, .anx-question, .anx-stack)").first.is_visible()
     assert (
         page.locator(".anx").first.evaluate("e => getComputedStyle(e).backgroundColor")
         == "rgb(255, 255, 255)"
