@@ -129,7 +129,8 @@ def test_formulas_in_a_line_are_typeset_as_well(path):
 
 
 def test_the_form_of_a_teaching_notebook(path):
-    code = [c for c in cells(path, "code") if not {"check", "parameters", "solution"} & {*tags(c)}]
+    folded = {"check", "parameters", "solution", "setup", "hide-input"}
+    code = [c for c in cells(path, "code") if not folded & {*tags(c)}]
     prose = cells(path, "markdown")
     sizes = [len(lines(c)) for c in code]
     words = sum(len(re.findall(r"\w+", c.source)) for c in prose)
