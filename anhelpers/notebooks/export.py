@@ -1,11 +1,13 @@
 """Export executed notebooks as offline pages: MathML formulas, folded set-up and deeper sections."""
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from ..errors import need
 from ..provenance import in_page, made_by
@@ -26,6 +28,9 @@ _CLOSED = re.compile(
 )
 _FORM = re.compile(r'<form class="anx-ask".*?</form>')
 _OPENS = re.compile(r"^<details><summary>Solution</summary>|</details>$")
+_PICTURE = re.compile(r'<img alt="([^"]*)"[^>]* src="data:image/svg\+xml;base64,([^"]+)">')
+_WIDTH = re.compile(r'<svg[^>]* width="([\d.]+)')
+_HALF = 700  # px; a narrower chart is as wide as the text
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _EXERCISES = (
     "## Exercises\n\nThink, and write your answer down, or enter it where there is a field.{} "
@@ -49,9 +54,8 @@ def _export_html(notebook: Path) -> str:
     config = need("traitlets.config", "exporting notebooks").Config()
     config.HTMLExporter.update({"jupyter_widgets_base_url": "", "widget_renderer_url": ""})
     config.NbConvertBase.display_data_priority = _PRIORITY
-    style, script, template = (
-        (_TEMPLATES / f"page.{end}").read_text("utf-8") for end in ("css", "js", "html")
-    )
+    files = ("fonts/fonts.css", "page.css", "page.js", "page.html")
+    fonts, style, script, template = ((_TEMPLATES / name).read_text("utf-8") for name in files)
     how = dict.fromkeys(("embed_images", "exclude_input_prompt", "exclude_output_prompt"), True)
     exporter = nbconvert.HTMLExporter(config=config, raw_template=template, **how)
     exporter.register_filter("markdown2html", _typeset)
@@ -65,7 +69,11 @@ def _export_html(notebook: Path) -> str:
     solution = '<details class="anx-solution"><summary>Solution</summary>'
     _fold(book.cells, lambda cell: "solution" in _tags(cell), solution)
     _fold_deeper(book.cells)
-    resources = {"metadata": {"name": notebook.stem}, "anx_style": style, "anx_script": script}
+    first = "".join(cell.source for cell in book.cells[:1])
+    found = [re.search(part, first, re.MULTILINE) for part in (r"^# (.+)$", r"^([^#\s].*)$")]
+    book.metadata["title"], about = (re.sub("[*`]", "", m[1]) if m else notebook.stem for m in found)
+    resources = {"metadata": {"name": notebook.stem}, "anx_about": about}
+    resources |= {"anx_style": fonts + style, "anx_script": script}
     page, _ = exporter.from_notebook_node(book, resources)
     page = re.sub(r"<p>(?=About \d+ minutes)", '<p class="anx-about">', page, count=1)
     page = _TAB_STOP.sub("", page)
@@ -124,6 +132,18 @@ def _prepare(cell: Any, name: str, solved: bool) -> None:
     for data in (one.get("data", {}) for one in cell.get("outputs", [])):
         if data.pop(_VIEW, None) and "text/html" not in data:
             data["text/html"] = "<p><small>This control needs a kernel; open Jupyter.</small></p>"
+        # a widget draws its chart itself
+        if 'class="anx-host"' not in (shown := data.get("text/html", "")):
+            data |= {"text/html": _PICTURE.sub(_inlined, shown)} if shown else {}
+
+
+def _inlined(image: re.Match[str]) -> str:
+    """A chart as an element of the page, with its fonts and colours and with ids of its own."""
+    svg = re.sub(r' (?:role|aria-\w+)="[^"]*"', "", b64decode(image[2]).decode())
+    svg = re.sub(r'(?<= id=")|(?<=url\(#)|(?<=href="#)', f"c{crc32(svg.encode()):x}-", svg)
+    half = " anx-half" if float(_WIDTH.findall(svg)[0]) < _HALF else ""
+    look = f'class="marks anx-figure{half}" role="img" aria-label="{image[1]}"'
+    return svg.replace('class="marks"', look, 1)
 
 
 def _wrap(cells: list[Any], opens: str) -> None:

@@ -1,6 +1,17 @@
-/* A link into something folded opens it, and paper shows it all, in browsers that do neither by themselves; columns of
-   a table that hold sentences begin at the left, as pandas' tables do not; broad charts are marked, for phones. */
+/* Contents; light or dark; a link into something folded opens it, and paper shows it all, in browsers that do neither by
+   themselves; columns of a table that hold sentences begin at the left, as pandas' tables do not. */
 (() => {
+  const list = document.querySelector(".anx-contents ol"), root = document.documentElement;
+  for (const head of document.querySelectorAll("main h2[id]")) {
+    const link = Object.assign(document.createElement("a"), { href: "#" + head.id, textContent: head.textContent });
+    list.append(document.createElement("li"));
+    list.lastChild.append(link);
+  }
+  document.querySelector(".anx-theme")?.addEventListener("click", () => {
+    const dark = getComputedStyle(root).colorScheme === "dark" || (!root.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
+    root.dataset.theme = dark ? "light" : "dark";
+    try { localStorage.anxTheme = root.dataset.theme; } catch { /* a page without storage forgets */ }
+  });
   const reveal = () => {
     const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     let fold = named && named.closest("details");
@@ -21,9 +32,6 @@
       const heads = [...table.tHead.rows].filter(row => [...row.cells].every(cell => cell.colSpan === 1));
       for (const cell of [...cells, ...heads.map(row => fromRight(row, place))]) cell?.classList.add("anx-words");
     }
-  }
-  for (const chart of document.querySelectorAll('img[src^="data:image/svg+xml"]')) {
-    chart.decode().then(() => chart.classList.toggle("anx-broad", chart.naturalWidth > 800), () => {});
   }
   // Answers: 0,21 and −3/4 and 40 % are numbers; 1 % off is right, or half a unit of the last digit up to 5 %.
   const isRight = (said, right) => {

@@ -90,7 +90,7 @@ def is_sound(page):
     assert page.evaluate(RED) == []
     assert not PATH.search(page.inner_text("main"))
     page.emulate_media(color_scheme="dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 20, 20)"
     page.emulate_media(color_scheme="light")
 
 
@@ -135,7 +135,7 @@ def test_what_is_deeper_opens_by_key_and_by_a_link_into_it(page, smoke):
     page.goto(smoke)
     words = page.get_by_text("The deep words.")
     assert not words.is_visible()
-    assert page.get_by_text("The end").is_visible()
+    assert page.get_by_role("heading", name="The end").is_visible()
     page.locator(".anx-deeper > summary").focus()
     page.keyboard.press("Enter")
     assert words.is_visible()
@@ -176,3 +176,19 @@ def test_on_paper_all_is_open_and_nothing_is_cut_off(page, smoke):
     assert page.locator("details[open]").count() == 0
     assert len(page.pdf()) > 10_000
     page.wait_for_function("document.querySelectorAll('details[open]').length === 0")
+
+
+def test_one_switch_shows_all_code_and_one_keeps_a_theme(page, smoke):
+    page.goto(smoke)
+    assert page.title() == "A page"
+    assert page.get_attribute("meta[name=description]", "content") == "How does it look?"
+    code, dark = page.get_by_text("import re"), "getComputedStyle(document.body).backgroundColor"
+    assert not code.is_visible()
+    page.get_by_label("Show code").check()
+    assert code.is_visible()
+    chart = page.get_by_role("img").first
+    assert chart.evaluate("e => getComputedStyle(e.querySelector(`text`)).fontFamily").startswith("Inter")
+    page.get_by_role("button", name="Light or dark").click()
+    page.reload()
+    assert page.evaluate(dark) == "rgb(20, 20, 20)"
+    assert chart.evaluate("e => getComputedStyle(e).filter").startswith("invert")
