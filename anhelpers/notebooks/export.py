@@ -71,7 +71,9 @@ def _export_html(notebook: Path) -> str:
     _fold_deeper(book.cells)
     first = "".join(cell.source for cell in book.cells[:1])
     found = [re.search(part, first, re.MULTILINE) for part in (r"^# (.+)$", r"^([^#\s].*)$")]
-    book.metadata["title"], about = (re.sub("[*`]", "", m[1]) if m else notebook.stem for m in found)
+    book.metadata["title"], about = (
+        re.sub("[*`]", "", m[1]) if m else notebook.stem for m in found
+    )
     resources = {"metadata": {"name": notebook.stem}, "anx_about": about}
     resources |= {"anx_style": fonts + style, "anx_script": script}
     page, _ = exporter.from_notebook_node(book, resources)

@@ -187,7 +187,9 @@ def test_one_switch_shows_all_code_and_one_keeps_a_theme(page, smoke):
     page.get_by_label("Show code").check()
     assert code.is_visible()
     chart = page.get_by_role("img").first
-    assert chart.evaluate("e => getComputedStyle(e.querySelector(`text`)).fontFamily").startswith("Inter")
+    assert chart.evaluate("e => getComputedStyle(e.querySelector(`text`)).fontFamily").startswith(
+        "Inter"
+    )
     page.get_by_role("button", name="Light or dark").click()
     page.reload()
     assert page.evaluate(dark) == "rgb(20, 20, 20)"
