@@ -323,8 +323,8 @@ def plot_callouts(
     lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
     high, panels = max(map(len, lines)), []
     for study, row, written in zip(studies, rows, lines, strict=True):
-        accuracy, naturalness = (metric.oriented_title for metric in study.metrics)
-        plane = _Frame(axis_ranges([study.curve]), size, (naturalness, accuracy))
+        y, x = (f"{'' if m.higher_is_better else '−'}{m.name}" for m in study.metrics)
+        plane = _Frame(axis_ranges([study.curve]), size, (f"{x} →", f"{y} ↑"))
         (line, ends), paths, marks = _curve_layers(study.curve, plane, betas=[b for b, _ in row])
         # views of one name would share their data
         line.name = alt.Undefined

@@ -18,8 +18,6 @@ from .frame import QUIET, _checked, _checked_systems, _Frame, _Layer, _system_ma
 from .labels import _HALO, _label_layers, _rule_layers
 
 _AROUND = 64  # points of an ellipse
-# systems; washes of more ellipses would add up and hide their outlines
-_CROWD = 9
 _ELLIPSE = ["naturalness_se", "accuracy_se", "correlation"]
 _GAPS = ("accuracy_gap", "naturalness_gap")
 _GAP_SIZE = (270, 22)  # width of a panel, height of a row
@@ -49,7 +47,7 @@ class Panel:
     systems: pd.DataFrame = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        checks.one_of(self.uncertainty, ("ellipse", "cross", "none"), "way to draw uncertainty")
+        checks.one_of(self.uncertainty, ("ellipse", "chosen", "cross", "none"), "uncertainty")
         object.__setattr__(self, "systems", _ranked(self.table))
 
     @property
@@ -97,7 +95,8 @@ def plot_systems(
         outside. A system with a nan is not drawn; a note names it.
     curve : OracleCurve, optional
         Drawn behind the systems.
-    uncertainty : "ellipse", "cross" or "none"
+    uncertainty : "ellipse", "chosen", "cross" or "none"
+        "chosen": the ellipse of the system picked in a list or clicked, on an interactive chart.
     pareto : bool
         Mark the Pareto set.
     origin : str
@@ -132,8 +131,9 @@ def _drawn(panel: Panel, plane: _Frame, **legend: Any) -> tuple[list, list[str],
         look = {"color": "#000000", "strokeWidth": 1.5, "strokeDash": [6, 4], **plane.cut(steps)}
         stairs = _Layer(steps).mark_line(**look).encode(**plane.channels, order="step:Q")
         layers, lines = [*layers, stairs], [*lines, plane.at(steps)]
-    if panel.uncertainty == "ellipse":
-        layers = [*layers, *_ellipses(shown, plane)]
+    choice = _choice(shown, best) if panel.uncertainty == "chosen" else None
+    if choice or panel.uncertainty == "ellipse":
+        layers = [*layers, *_ellipses(shown, plane, choice)]
     elif panel.uncertainty == "cross":
         bars, ends = plane.bars(shown)
         layers, lines = [*layers, *bars], [*lines, *ends]
@@ -141,15 +141,14 @@ def _drawn(panel: Panel, plane: _Frame, **legend: Any) -> tuple[list, list[str],
     if panel.origin and plane.holds(zero).all():
         layers, marks = [*layers, plane.plus()], pd.concat([marks, zero])
     leaders, texts, unnamed = _label_layers(shown.assign(bold=best | mine), plane, lines, marks)
-    ringed = [
-        plane.rings(shown[some], size=size)
-        for some, size in ((best & ~mine, 420), (best & mine, 900))
-        if some.any()
-    ]
     points = _system_marks(shown, plane.channels, plane.tips, own=panel.named, **legend)
+    ringed = [plane.rings(shown[best])] if best.any() else []
+    if choice:
+        ringed, points = [plane.rings(shown).transform_filter(choice)], points.add_params(choice)
     notes = [
         " ".join(
-            ["Rings: no counted system beats these on both axes."] * panel.pareto
+            [f"{'Bold' if choice else 'Rings'}: no counted system is better on both."]
+            * panel.pareto
             + _uncertain(panel.uncertainty, shown)
         ),
         *_mono_note(mono, plane),
@@ -285,16 +284,21 @@ def _radii(systems: pd.DataFrame) -> np.ndarray:
     return ends
 
 
-def _ellipses(systems: pd.DataFrame, plane: _Frame) -> list[alt.Chart]:
-    """Layer for each category: outlines washed with its colour."""
-    layers, outlines = [], _error_ellipses(systems)
-    wash = 0.15 if outlines["system"].nunique() <= _CROWD else 0.05
-    for category, group in outlines.groupby("category", sort=False):
-        look: Any = {"interpolate": "linear-closed", "stroke": QUIET, "strokeWidth": 1}
-        look |= {"fill": fr.CATEGORIES[str(category)][1], "fillOpacity": wash, **plane.cut(group)}
-        mark = _Layer(group).mark_line(**look)
-        layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
-    return layers
+def _choice(shown: pd.DataFrame, best: pd.Series) -> alt.Parameter:
+    """Choice of one system, from a list or by a click; at first one of the best."""
+    first = [{"system": shown["system"].iloc[int(np.argmax(best))]}]
+    listed = alt.binding_select(options=sorted(shown["system"]), name="Choose a system: ")
+    look: Any = {"value": first, "bind": listed, "on": "click", "clear": False, "empty": False}
+    return alt.selection_point(name="chosen", fields=["system"], **look)
+
+
+def _ellipses(shown: pd.DataFrame, plane: _Frame, choice: alt.Parameter | None) -> list[alt.Chart]:
+    """Outlines, of all systems or of the chosen one."""
+    outlines = _error_ellipses(shown)
+    look: Any = {"interpolate": "linear-closed", "stroke": QUIET, "strokeWidth": 1.5}
+    plain = _Layer(outlines).mark_line(**look, **plane.cut(outlines))
+    layer = plain.encode(**plane.channels, detail="system:N", order="step:Q")
+    return [layer.transform_filter(choice) if choice else layer] if len(outlines) else []
 
 
 def _ranked(table: pd.DataFrame) -> pd.DataFrame:
@@ -326,7 +330,7 @@ def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
     """Meaning of the ellipses, crosses or bars, and systems without."""
     if uncertainty == "none":
         return []
-    if uncertainty == "ellipse":
+    if uncertainty in ("ellipse", "chosen"):
         known, text = _has_ellipse(shown), "Ellipses: 95 % of the means."
     else:
         spans = {a: [f"{a}_low", f"{a}_high"] for a in ("accuracy", "naturalness")}

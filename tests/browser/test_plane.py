@@ -26,7 +26,7 @@ def test_a_page_shows_numbers_under_the_pointer_and_loads_nothing(tmp_path, page
     for axis in ("accuracy", "naturalness"):
         table[f"{axis}_low"], table[f"{axis}_high"] = table[axis] - 1, table[axis] + 1
     parts = {"Systems": [table], "Text": ["x < y"]}
-    chart = interactive(plot_systems(table))
+    chart = interactive(plot_systems(table, uncertainty="chosen"))
     path = tmp_path / "plane.html"
     path.write_text(from_template("plane.html", title="A & B", chart=chart, parts=parts), "utf-8")
     page.goto(path.as_uri())
@@ -35,6 +35,13 @@ def test_a_page_shows_numbers_under_the_pointer_and_loads_nothing(tmp_path, page
     page.wait_for_function(
         "document.querySelector('#vg-tooltip-element')?.innerText.includes('30')"
     )
+    ellipse, first = page.locator("g.mark-line path"), ODD
+    assert page.input_value("select") == first
+    before = ellipse.last.get_attribute("d")
+    page.focus("select")
+    page.keyboard.press("B")
+    page.wait_for_function("document.querySelector('select').value === 'B'")
+    assert ellipse.last.get_attribute("d") != before
     assert page.inner_text("h1") == "A & B"
     assert page.inner_text("p") == "x < y"
     assert ODD in page.inner_text("table")

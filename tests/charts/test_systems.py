@@ -81,6 +81,8 @@ def test_marks_tooltips_and_ways_to_draw_uncertainty():
     tips = {t["field"] for _, e, _ in drawn if "shape" in e for t in e["tooltip"]}
     assert {"system", "category", "accuracy_low", "naturalness_high", "n", "accuracy_gap"} <= tips
     assert sum(mark["type"] == "rule" for mark, _, _ in drawn) == 2
+    chosen = plot_systems(table(3), uncertainty="chosen", pareto=False).to_dict()
+    assert chosen["params"][0]["bind"]["options"] == sorted(frame["system"])
     plain = layers(plot_systems(frame, uncertainty="none", pareto=False))
     assert {mark["type"] for mark, _, _ in plain} <= {"point", "text", "rule"}
     with pytest.raises(UnknownName):
