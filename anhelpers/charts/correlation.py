@@ -123,7 +123,7 @@ def plot_against_fluency(
     notes: Mapping[str, str] | None = None,
     title: str = "",
     columns: int = 2,
-    size: Size = (380, 280),
+    size: Size = (440, 320),
 ) -> alt.ConcatChart:
     """Panel of each metric against human fluency (AN Figures 4 and 5), with scales of its own.
 
@@ -145,7 +145,11 @@ def plot_against_fluency(
         frame = fr._checked_systems(own)
         x_title = _FLUENCY if i + columns >= len(groups) else ""
         plane = _Frame.plane(
-            axis_ranges([], [frame]), naturalness_title=x_title, accuracy_title="", size=size
+            axis_ranges([], [frame]),
+            naturalness_title=x_title,
+            accuracy_title="",
+            size=size,
+            root=(True, False),
         )
         bars, lines = plane.bars(frame)
         leaders, texts, lost = _label_layers(frame, plane, lines)

@@ -55,6 +55,7 @@ AXIS: dict[str, Any] = {
     "titlePadding": 10,
     "gridOpacity": 0.6,
 }
+_ROOTS = [0, -0.1, -0.5, -1, -2, -4, -6, -10, -15, -20, -30]  # ticks of a penalty
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _DETAILS = ("n", "n_docs", "pareto", "pareto_share", "accuracy_gap", "naturalness_gap")
 
@@ -76,6 +77,7 @@ class _Frame:
     size : (width, height) in pixels
     titles, fields : of x and y
     log : which axes are logarithmic
+    root : which axes are of square roots, for negated penalties: they spread what is near 0
     title : of the chart
     """
 
@@ -85,6 +87,7 @@ class _Frame:
     title: str = ""
     fields: tuple[str, str] = ("naturalness", "accuracy")
     log: tuple[bool, bool] = (False, False)
+    root: tuple[bool, bool] = (False, False)
 
     @classmethod
     def plane(
@@ -96,9 +99,12 @@ class _Frame:
         naturalness_title: str = NATURALNESS_TITLE,
         ranges: Ranges | None = None,
         size: Size = (620, 420),
+        root: tuple[bool, bool] = (False, False),
     ) -> _Frame:
         """Plane of accuracy (y) and naturalness (x), by default with the ranges of all that is drawn."""
-        return cls(ranges or default, size, (naturalness_title, accuracy_title), title)
+        x, y = ((a, -a / 200) if r else (a, b) for (a, b), r in zip(default, root, strict=True))
+        titles = (naturalness_title, accuracy_title)
+        return cls(ranges or (x, y), size, titles, title, root=root)
 
     @classmethod
     def over(
@@ -138,6 +144,9 @@ class _Frame:
                 look["format"] = "~g"
                 look |= {"values": [*powers[::step]]} if len(powers) > 2 else {}
                 scale = {"domain": [float(10**v) for v in span], "type": "log"}
+            if self.root[k]:
+                look |= {"format": "~g", "values": [v for v in _ROOTS if span[0] <= v]}
+                scale["type"] = "sqrt"
             drawn = _axis_of(self.titles[k], length, **look)
             scaled = alt.Scale(nice=False, **scale)
             made[axis] = kind(f"{self.fields[k]}:Q", scale=scaled, axis=drawn)
@@ -160,16 +169,22 @@ class _Frame:
 
     def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
         """(n, 2) pixels from the left and from the top, of (n,) values."""
-        x, y = (_scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
-        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
+        x, y = (_scaled(v, *how) for v, *how in zip((x, y), self.log, self.root, strict=True))
+        (x0, x1), (y0, y1), (w, h) = *self._spans, self.size
         return np.stack([(x - x0) / (x1 - x0) * w, h - (y - y0) / (y1 - y0) * h], axis=-1)
 
     def values(self, at: ArrayLike) -> list[np.ndarray]:
         """(n,) values of x and of y at (n, 2) pixels: the inverse of `pixels`."""
-        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
+        (x0, x1), (y0, y1), (w, h) = *self._spans, self.size
         x, y = np.asarray(at, dtype=float).reshape(-1, 2).T
         both = x0 + x / w * (x1 - x0), y0 + (h - y) / h * (y1 - y0)
-        return [10.0**v if log else v for v, log in zip(both, self.log, strict=True)]
+        ways = zip(both, self.log, self.root, strict=True)
+        return [10.0**v if log else v * abs(v) if root else v for v, log, root in ways]
+
+    @property
+    def _spans(self) -> list[np.ndarray]:
+        """Ranges in the units of pixels."""
+        return [_scaled(r, False, root) for r, root in zip(self.ranges, self.root, strict=True)]
 
     def at(self, frame: pd.DataFrame) -> np.ndarray:
         """(n, 2) pixels of the rows of a table."""
@@ -259,8 +274,10 @@ def _even(text: str, width: int) -> list[str]:
     return next((lines for lines in narrower if len(lines) == len(least)), least)
 
 
-def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
+def _scaled(values: ArrayLike, log: bool, root: bool = False) -> np.ndarray:
     values = np.asarray(values, dtype=float)
+    if root:
+        return np.sign(values) * np.sqrt(np.abs(values))
     return np.log10(values) if log else values
 
 
