@@ -460,9 +460,9 @@ def plot_moves(
     systems = _checked_systems(_checked(table, _PENALTIES, _PENALTIES))
     now, start = systems[_PENALTIES[:2]], systems[_PENALTIES[2:]]
     worst = [float(-min(now[c].min(), start[f"{c}_start"].min())) or 1.0 for c in now]
-    across, up = ((-1.1 * one, 0.06 * one) for one in worst[::-1])
+    across, up = ((-1.1 * one, one / 200) for one in worst[::-1])
     titles = [f"−MQM {of} (points per segment, higher is better)" for of in ("fluency", "accuracy")]
-    plane = _Frame((across, up), size, (titles[0], titles[1]), title)
+    plane = _Frame((across, up), size, (titles[0], titles[1]), title, root=(True, True))
     axes = plane.channels
     best = pareto_mask(np.zeros(len(systems), dtype=int), *(now[c].round(9) for c in now))
     moved = systems[(now.to_numpy() != start.to_numpy()).any(axis=1) | movable]

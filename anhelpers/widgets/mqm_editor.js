@@ -4,12 +4,12 @@
 const TENTHS = 10, PAGE = 10; // a slider moves by a tenth of a point, PageUp by a whole one
 const SIDES = ["accuracy", "fluency", "neither"]; // what a category can count for
 const KINDS = ["penalty", "accuracy", "fluency"];
-const MOST_MOVES = 8; // rank changes that are told one by one
 const MARGIN = 1.1; // room beyond the worst penalty, as in charts/tradeoff.py
 const FONT = 16, HIGH = 20, MARK = 9, GAPS = [14, 30, 50]; // pixels of the picture: letters, a label, half a mark, to its label
 const PLACES = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]]; // of a label around its mark
 
 const broken = (name) => name.split("/").flatMap((part, k) => (k ? ["/", make("wbr"), part] : [part])); // lines may end at a slash
+const root2 = (v) => Math.sign(v) * Math.sqrt(Math.abs(v)); // the axes are of square roots
 const rounded = (v) => Math.round(v * 1e9) / 1e9;
 const short = (v) => String(+v.toPrecision(4));
 const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0").replace(/ (\d+) → /g, "\u00a0$1\u00a0→\u00a0"); // within a line
@@ -67,34 +67,9 @@ function together(start, now) {
   return `${word}, Pearson r = ${number(r, 2)}${ends}, n = ${n} systems${before}`;
 }
 
-function pairsOf(now) {
-  let agree = 0, against = 0, all = 0;
-  now.forEach((one, i) => now.slice(0, i).forEach((other) => {
-    const sign = Math.sign(rounded(one[1]) - rounded(other[1])) * Math.sign(rounded(one[2]) - rounded(other[2]));
-    agree += sign > 0;
-    against += sign < 0;
-    all += 1;
-  }));
-  return `${agree} together, ${against} against each other, of ${all}`;
-}
-
-function movesOf(names, before, now) { // who changed ranks, the farthest first
-  const moved = names.map((_, i) => i).filter((i) => before[i] !== now[i]);
-  moved.sort((i, j) => Math.abs(now[j] - before[j]) - Math.abs(now[i] - before[i]) || i - j);
-  const parts = moved.slice(0, MOST_MOVES).map((i) => `${names[i]} ${before[i]} → ${now[i]}`);
-  if (moved.length > MOST_MOVES) parts.push(`${moved.length - MOST_MOVES} more`);
-  return parts.join(", ") || "no change";
-}
-
 function toldOf(names, start, now) { // heading -> sentence
-  const words = { "over all systems": together(start, now), "pairs of systems": pairsOf(now) };
-  for (const k of [1, 2, 0]) {
-    const [before, after] = [start, now].map((values) => ranksOf(values.map((v) => v[k])));
-    words["ranks on " + KINDS[k]] = movesOf(names, before, after);
-  }
   const [before, best] = [start, now].map((values) => { const on = frontierOf(values); return names.filter((_, i) => on[i]).join(", "); });
-  words["on the frontier"] = best + (best === before ? "" : ` (at the start ${before})`);
-  return words;
+  return { "over all systems": together(start, now), "on the frontier": best + (best === before ? "" : ` (at the start ${before})`) };
 }
 
 function zoomOf(worst, low) { // 1, 2, 5, 10 … times as far must an axis from low to 0 reach
@@ -122,6 +97,58 @@ function placed(at, widths, order, last, { size: [w, h], high, zero }) { // per 
     }
   }
   return found;
+}
+
+// ---- one translation to mark by hand; neighbouring words with one pen are one error
+const INKS = { accuracy: "#1f6fb2", fluency: "#d9622b", neither: "#888" };
+const PENS = ["accuracy", "fluency"].flatMap((side) => ["Major", "Minor"].map((severity) => ({ side, severity })));
+const inkOf = (side, severity) => `5px ${severity === "Minor" ? "dotted" : "solid"} ${INKS[side]}`;
+const underline = (element, side, severity) => {
+  element.style.borderBottom = side ? inkOf(side, severity) : "2px solid var(--line)";
+  element.style.marginBottom = side ? "0" : "3px";
+};
+
+function marking({ source, gloss, words, raters }, weights, categories) { // {element, compare, paint}
+  const id = newId(), pens = words.map(() => null), mine = make("output", { class: "anx-readout" }), theirs = div("raters");
+  let pen = PENS[0];
+  const compare = button("Compare with the raters", "Compare with the raters, and show all systems");
+  const choices = PENS.map((one, k) => {
+    const radio = make("input", { type: "radio", name: id, id: id + k, ...QUIET }), name = make("label", { for: id + k }, `${one.side}, ${one.severity.toLowerCase()}`);
+    radio.checked = !k;
+    radio.addEventListener("change", () => { pen = one; });
+    underline(name, one.side, one.severity);
+    return span("pair", radio, name);
+  });
+  const buttons = words.map((word, i) => {
+    const one = make("button", { type: "button", ...QUIET }, word);
+    one.style.cssText = "border-color:transparent;padding:.1em .2em;font-size:1.25em";
+    one.addEventListener("click", () => { pens[i] = pens[i] === pen ? null : pen; paint(); });
+    return one;
+  });
+  const summed = (errors) => ["accuracy", "fluency"].map((side) => errors.reduce((sum, e) => sum + (e.side === side ? e.points : 0), 0));
+  const said = (errors) => { const [a, f] = summed(errors); return `accuracy ${short(a)} + fluency ${short(f)} = ${short(a + f)} MQM points`; };
+
+  function paint() {
+    const errors = pens.filter((one, i) => one && one !== pens[i - 1]).map((one) => ({ ...one, points: weights()[one.severity] ?? 0 }));
+    buttons.forEach((one, i) => { underline(one, pens[i] && pens[i].side, pens[i] && pens[i].severity); one.setAttribute("aria-pressed", !!pens[i]); });
+    mine.textContent = `Your ${errors.length} errors: ${said(errors)}`;
+    theirs.replaceChildren(...Object.entries(raters).map(([rater, marks]) => {
+      const found = marks.map(([category, severity, name, text, from, to]) =>
+        ({ side: categories()[category], severity, points: weights()[name], category, text, from, to }));
+      const line = words.flatMap((word, i) => {
+        const on = found.find((e) => i >= e.from && i < e.to), one = make("span", {}, word);
+        if (on) one.style.borderBottom = inkOf(on.side, on.severity);
+        return [one, " "];
+      });
+      const list = found.map((e) => make("li", {}, `“${e.text}”${e.from < 0 ? " (in the source)" : ""}: ${e.category}, ${e.severity.toLowerCase()}, ${short(e.points)}`));
+      return div("rater", make("b", {}, `${rater}: ${said(found)}`), make("div", {}, ...line), make("ul", {}, ...list));
+    }));
+  }
+
+  const note = "Choose a kind of error, then tap its words. Neighbouring words are one error.";
+  const element = div("mark", div("note", note), make("p", {}, source), ...(gloss ? [glossOf(gloss)] : []),
+    make("div", { role: "group", "aria-label": "words of the translation" }, ...buttons), div("tools", ...choices), mine, div("tools", compare), theirs);
+  return { element, compare, theirs, paint };
 }
 
 // ---- what is on the page
@@ -181,7 +208,9 @@ function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), numbers = numbersTable(data), names = data.systems;
   const left = div("left", ui.chart, ui.zoom, ui.told, numbers.element); // no control moves when the words do
   const main = div("main", left, div("right", ui.costs, div("tools", ui.reset), ui.box));
-  const root = rootOf(data, "mqm", "MQM editor", main);
+  const weights = () => model.get("weights"), categories = () => model.get("categories");
+  const mark = data.example && marking(data.example, weights, categories);
+  const root = rootOf(data, "mqm", "MQM editor", ...(mark ? [mark.element] : []), main);
   el.append(root);
   ui.chart.append(parsed(data));
   const svg = ui.chart.querySelector("svg"), [x0, x1, y0, y1, w, h] = data.box;
@@ -191,7 +220,6 @@ function render({ model, el }) {
   const rewrite = [ticksOf(svg, "X-axis"), ticksOf(svg, "Y-axis")];
   const titles = layers.system.map((mark) => { const title = drawing("title"); mark.append(title); return title; });
   const start = penalties(data, data.start.weights, data.start.categories), last = names.map(() => 0);
-  const weights = () => model.get("weights"), categories = () => model.get("categories");
   const see = (element, is) => element.setAttribute("visibility", is ? "visible" : "hidden");
   const to = (element, [x, y]) => element.setAttribute("transform", `translate(${x},${y})`);
   const draw = (line, from, end) => {
@@ -204,7 +232,8 @@ function render({ model, el }) {
   function move(now) {
     const worst = (k) => Math.max(...now.map((v) => v[k]), ...start.map((v) => v[k]));
     const zoom = [zoomOf(worst(2), x0), zoomOf(worst(1), y0)];
-    const place = ([, a, f]) => [((-f / zoom[0] - x0) / (x1 - x0)) * w, h - ((-a / zoom[1] - y0) / (y1 - y0)) * h];
+    const share = (v, low, high) => (root2(v) - root2(low)) / (root2(high) - root2(low));
+    const place = ([, a, f]) => [share(-f / zoom[0], x0, x1) * w, h - share(-a / zoom[1], y0, y1) * h];
     const at = now.map(place), from = start.map(place), best = frontierOf(now);
     const moved = now.map((v, i) => [1, 2].some((k) => rounded(v[k]) !== rounded(start[i][k])));
     zoom.forEach((factor, k) => rewrite[k](factor));
@@ -266,6 +295,7 @@ function render({ model, el }) {
       same = same && value === was;
     }
     move(now);
+    if (mark) mark.paint();
     write(now, words);
     off(ui.reset, same);
     root.dataset.weights = data.severities.map((name) => weights()[name]).join(" ");
@@ -284,6 +314,14 @@ function render({ model, el }) {
     put(model, "categories", { ...data.start.categories });
   });
   keepKeys(root);
+  if (mark) {
+    main.hidden = mark.theirs.hidden = true;
+    mark.compare.addEventListener("click", () => {
+      main.hidden = mark.theirs.hidden = false;
+      mark.compare.hidden = true;
+      paint(); // once the letters have a size
+    });
+  }
 
   const end = follow(model, [["change:weights", paint], ["change:categories", paint]]);
   paint();

@@ -7,7 +7,7 @@ mqm_editor.js multiplies by the weights and sums, so no kernel is needed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from .base import Widget, _plain_table, _static_page
 
 if TYPE_CHECKING:
     from ..data.ratings import Ratings
+    from ..mqm.raters import _MarkedTranslation
 
 _DIGITS = 9  # decimals of a penalty that count when two are compared
 # errors of "neither" are in the whole penalty
@@ -43,6 +44,8 @@ def mqm_editor(
     unclassified: str = "error",
     kinds: Mapping[str, str] | None = None,
     shared: bool = True,
+    example: _MarkedTranslation | None = None,
+    gloss: str = "",
     title: str = "",
 ) -> _MqmEditor:
     """Make an editable scheme and weights beside the systems on the plane, which move at once.
@@ -58,6 +61,10 @@ def mqm_editor(
         System → kind of translator, for its marker.
     shared : bool
         Only segments that were rated for every system.
+    example : from `mqm.marked_example`, optional
+        A translation to mark by hand first; the plane appears together with the raters' marks.
+    gloss : str
+        Of its source, word for word.
     """
     scheme, weights = load_scheme(scheme), load_weights(weights)
     scores = score_ratings(ratings, scheme, weights, unclassified=unclassified)
@@ -71,6 +78,7 @@ def mqm_editor(
         "kinds": [kinds.get(s, kinds.get(base_system(s), "unknown")) for s in ratings.systems],
         "widths": [width(str(s), False) for s in ratings.systems],
         "rows": [list(row) for row in weights.rows],
+        "example": example and _to_mark(example, weights, data, gloss),
     }
     chart = plot_moves(_plane(data, data["start"]), movable=True)
     start = {name: dict(values) for name, values in data["start"].items()}
@@ -157,13 +165,33 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         costs = [[name, f"{value:g}"] for name, value in self.weights.items()]
         sides = [[name, side] for name, side in self.categories.items()]
         wide, high = self.data["box"][4:]
+        one = self.data["example"] or {"source": "", "words": []}
         return _static_page(
             drawn(plot_moves(frame, size=(wide, high))),
             _plain_table(points, list(shown), rows, "right"),
             _plain_table("Cost of an error, in MQM points.", ["error", "weight"], costs, "right"),
             _plain_table("What each category counts for.", ["category", "counts for"], sides),
             title=self.data["title"],
+            words=[("Source:", one["source"]), ("Translation:", " ".join(one["words"]))][
+                : 2 * bool(one["words"])
+            ],
         )
+
+
+def _to_mark(
+    one: _MarkedTranslation, weights: Weights, data: Mapping, gloss: str
+) -> dict[str, Any]:
+    """Source, words, and each rater's marks: category, severity, its weight's name, span, first word and end."""
+    words, row, raters = one.translation.split(), _row_of(weights), {}
+    for mark in one.marks.itertuples():
+        at, label = one.translation.find(mark.span), int(row(mark.severity, mark.category))
+        start = len(one.translation[:at].split()) if at >= 0 and mark.span else -1
+        marks = raters.setdefault(str(mark.rater), [])
+        if label in data["deciding"]:
+            name = data["severities"][data["deciding"].index(label)]
+            ends = [start, start + len(mark.span.split())]
+            marks.append([mark.category, mark.severity, name, mark.span, *ends])
+    return {"source": one.source, "gloss": gloss, "words": words, "raters": raters}
 
 
 def _plane(data: Mapping, state: Mapping) -> pd.DataFrame:
@@ -223,12 +251,17 @@ def _kinds(
     ratings: Ratings, weights: Weights
 ) -> tuple[list[tuple[str, str]], list[int], np.ndarray]:
     """(category, severity) of each kind, its row of the weights, (n,) each rating's kind."""
-    numbered = tuple((s, c, float(i), source) for i, (s, c, _, source) in enumerate(weights.rows))
-    row = Weights("the numbers of the rows", numbered).weight
+    row = _row_of(weights)
     pairs = np.stack([ratings.category, ratings.severity])
     codes, kind = np.unique(pairs, axis=1, return_inverse=True)
     names = [(ratings.categories[c], ratings.severities[s]) for c, s in codes.T]
     return names, [int(row(severity, category)) for category, severity in names], kind.ravel()
+
+
+def _row_of(weights: Weights) -> Callable[[str, str], float]:
+    """(severity, category) -> number of the row of the weights that decides."""
+    numbered = tuple((s, c, float(i), source) for i, (s, c, _, source) in enumerate(weights.rows))
+    return Weights("the numbers of the rows", numbered).weight
 
 
 def _labels(rows: list[tuple]) -> list[str]:

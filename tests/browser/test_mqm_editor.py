@@ -6,6 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from anhelpers.data import ratings_file, read_ratings
+from anhelpers.widgets.mqm_editor import mqm_editor
+
 SETUP = """from dataclasses import replace
 from anhelpers.data import ratings_file, read_ratings
 from anhelpers.widgets.mqm_editor import mqm_editor
@@ -67,9 +70,11 @@ def assert_shown(root, widget):
         _penalties(data, data["start"]).T,
     ):
         x, y = -fluency / zoom[0], -accuracy / zoom[1]
-        places.append(
-            np.stack([(x - x0) / (x1 - x0) * width, height - (y - y0) / (y1 - y0) * height], axis=1)
+        x, y, left, right, low, high = (
+            np.sign(v) * np.sqrt(np.abs(v)) for v in (x, y, x0, x1, y0, y1)
         )
+        at = (x - left) / (right - left) * width, height - (y - low) / (high - low) * height
+        places.append(np.stack(at, axis=1))
     drawn = {
         name: root.evaluate(DRAWN, f"bx{name}")
         for name in ("system", "ring", "start", "trace", "label")
@@ -115,3 +120,26 @@ def test_keys_and_selects_move_the_systems(opened, page):
     page.get_by_label("Reset to scheme").click()
     widget.reset()
     assert_shown(root, widget)
+
+
+def test_a_translation_is_marked_and_compared(page, tmp_path):
+    from anhelpers import mqm
+
+    ratings = read_ratings(ratings_file("teaching/de-en"), texts=True)
+    tables = mqm.load_scheme("wmt"), mqm.load_weights("freitag2021")
+    shown = mqm.marked_example(ratings, mqm.marks_table(ratings, *tables), 110)
+    widget = mqm_editor(ratings, example=shown, gloss="word for word")
+    page.goto(widget.save(tmp_path / "marked.html").as_uri())
+    root = page.locator(".anx")
+    for word in ("dinner", "in", "Thursday,"):
+        root.get_by_role("button", name=word, exact=True).focus()
+        page.keyboard.press("Enter")
+    assert "Your 2 errors: accuracy 10 + fluency 0" in root.inner_text()
+    assert not root.locator(".anx-chart").is_visible()
+    root.get_by_role("button", name="Compare").click()
+    said = root.locator(".anx-rater b").all_inner_texts()
+    assert [text.split(" = ")[1].split()[0] for text in said] == ["5", "6"]
+    assert root.locator(".anx-chart").is_visible()
+    slider(page, "Minor").focus()
+    page.keyboard.press("Home")
+    assert root.locator(".anx-rater b").last.inner_text().endswith("= 5 MQM points")
