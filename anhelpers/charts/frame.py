@@ -505,6 +505,8 @@ def _system_marks(
     looks = _told_apart("category", names, above, shape=shape, fill=fill)
     aside = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
     depth = np.where(systems["category"] == "human", 2, ~aside)
-    if name is alt.Undefined:  # else a script counts on the order: uncounted systems are below, people above
+    if (
+        name is alt.Undefined
+    ):  # else a script counts on the order: uncounted systems are below, people above
         systems = systems.iloc[np.lexsort((depth, mine))]
     return _dots(systems, name).encode(**channels, **looks, **heavy, tooltip=tooltip)
