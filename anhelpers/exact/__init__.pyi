@@ -7,7 +7,6 @@ from .divergence import renyi_ball as renyi_ball
 from .divergence import wasserstein_ball as wasserstein_ball
 from .problem import ExactCurve as ExactCurve
 from .problem import Problem as Problem
-from .problem import Solution as Solution
 from .problem import sampled_oracle as sampled_oracle
 from .solve import check_theorem as check_theorem
 from .solve import conditional_entropy as conditional_entropy

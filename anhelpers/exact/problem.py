@@ -125,7 +125,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Solution:
+class _Solution:
     """The most accurate translator of at least the given naturalness (AN eq. 3).
 
     Parameters

@@ -12,14 +12,14 @@ from scipy.special import rel_entr
 from .. import checks
 from ..errors import DataError
 from .divergence import Divergence, _divergence_of
-from .problem import SLACK, ExactCurve, Problem, Solution, _asked, _joint_of
+from .problem import SLACK, ExactCurve, Problem, _asked, _joint_of, _Solution
 from .solvers import _best_targets, _cone_solver, _refine, _solve_point, _solve_vertices
 
 # cap of excess costs in `Problem.unit`: R has at most 1e-12 of costlier targets
 _FORBIDDEN = 1e12
 
 
-def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "tv") -> Solution:
+def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "tv") -> _Solution:
     """The most accurate translator with N(Q) = -D(Q, R) >= N: AN eq. 3, solved.
 
     Parameters
@@ -34,7 +34,7 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
 
     Returns
     -------
-    Solution, by a linear program (HiGHS) if D is polyhedral, else by a cone program (Clarabel, which needs cvxpy).
+    The solution, by a linear program (HiGHS) if D is polyhedral, else by a cone program (Clarabel, which needs cvxpy).
 
     >>> world = Problem([[0.75, 0.25]], [[0, 1], [1, 0]], [0.2, 0.8])
     >>> solve(world, -0.2).marginal.round(2), round(solve(world, -0.2).accuracy, 2), round(solve(world, 0).accuracy, 2)
@@ -244,13 +244,13 @@ def _plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Div
     return world, *divergence.plain((said + problem.reference) / 2)
 
 
-def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], Solution]:
-    """N -> Solution, by the solver that fits D."""
+def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], _Solution]:
+    """N -> solution, by the solver that fits D."""
     world, plain, spread = _plain_world(problem, divergence)
     linear = plain.polyhedron is not None
     at = partial(_solve_point, world, plain) if linear else _cone_solver(world, plain)
 
-    def solution(naturalness: float) -> Solution:
+    def solution(naturalness: float) -> _Solution:
         mass, beta, *d = at(-naturalness / spread)
         if not np.isinf(beta):
             beta = _held(np.multiply, beta, _held(np.divide, problem.unit, spread))
@@ -261,7 +261,7 @@ def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], Solut
 
 def _solution(
     problem: Problem, divergence: Divergence, mass: np.ndarray, beta: float, d: float | None = None
-) -> Solution:
+) -> _Solution:
     """The solution of (X, Y) mass P(x) Q(y|x), computed from the translator; D too unless it is given."""
     silent = mass.sum(1) == 0  # a source rarer than the solver's tolerance
     mass = np.where(silent[:, None], _best_targets(problem.excess), mass)
@@ -269,11 +269,11 @@ def _solution(
     q = problem.marginal(translator)
     d = divergence.value(q / q.sum(), problem.reference) if d is None else d
     accuracy = problem.accuracy(translator)
-    return Solution(translator, q, accuracy, -max(0.0, d) + 0.0, beta, divergence)
+    return _Solution(translator, q, accuracy, -max(0.0, d) + 0.0, beta, divergence)
 
 
 def _curve(
-    problem: Problem, points: Sequence[Solution], *, exact: bool, gap: float = 0.0
+    problem: Problem, points: Sequence[_Solution], *, exact: bool, gap: float = 0.0
 ) -> ExactCurve:
     n, a = (np.array([getattr(s, axis) for s in points]) for axis in ("naturalness", "accuracy"))
     translators = np.stack([s.translator for s in points])

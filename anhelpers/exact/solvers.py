@@ -24,7 +24,7 @@ from scipy.optimize import OptimizeResult, linprog
 from ..divergences.pmf import TOLERANCE
 from ..errors import AnhelpersError, need
 from .divergence import Divergence, _Ball, _Polyhedron
-from .problem import SLACK, SUMMED, Problem, Solution
+from .problem import SLACK, SUMMED, Problem, _Solution
 
 # (tolerance, step towards the cones' boundary) for Clarabel; its defaults are the second.
 _TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
@@ -372,13 +372,18 @@ def _most_natural_of_the_best(
 
 
 def _refine(
-    first: Solution, last: Solution, at: Callable[[float], Solution], *, tolerance: float, most: int
-) -> tuple[list[Solution], float]:
+    first: _Solution,
+    last: _Solution,
+    at: Callable[[float], _Solution],
+    *,
+    tolerance: float,
+    most: int,
+) -> tuple[list[_Solution], float]:
     """(points, gap): add points at the largest gap, until gap <= tolerance or there are `most`.
 
     Parameters
     ----------
-    first, last : Solution
+    first, last : _Solution
         The ends, the most accurate and the most natural translator.
     at : callable
         N -> the best translator there.
@@ -397,7 +402,9 @@ def _refine(
     return sorted(done, key=lambda s: s.naturalness), max(stuck, -todo[0][0] if todo else 0.0)
 
 
-def _between(left: Solution, right: Solution, at: Callable[[float], Solution]) -> Solution | None:
+def _between(
+    left: _Solution, right: _Solution, at: Callable[[float], _Solution]
+) -> _Solution | None:
     """The best translator somewhere between two, or None if three places fail: too close to D = 0."""
     # vertical ends bend most there
     for share in (0.75, 0.6, 0.85) if np.isinf(right.beta) else (0.5, 0.4, 0.6):
@@ -406,7 +413,7 @@ def _between(left: Solution, right: Solution, at: Callable[[float], Solution]) -
     return None
 
 
-def _gap(left: Solution, right: Solution) -> float:
+def _gap(left: _Solution, right: _Solution) -> float:
     """Largest height of the concave curve above the chord of two points: where their tangents meet."""
     width = right.naturalness - left.naturalness
     if width <= 0:

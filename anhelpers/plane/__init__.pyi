@@ -36,7 +36,6 @@ from .ratings import mixed_systems as mixed_systems
 from .ratings import rated_metrics as rated_metrics
 from .ratings import rated_plane as rated_plane
 from .ratings import stored_against as stored_against
-from .scores import Axis as Axis
 from .scores import Plane as Plane
 from .scores import mean_axis as mean_axis
 from .systems import NEAR_COPY as NEAR_COPY

@@ -19,8 +19,8 @@ from ..errors import DataError
 from ..frontier import OracleCurve, most_at, oracle_curve
 from ..metrics import Metric, fitting_metrics
 from ..scoring import lookup, scorable, score_all
-from .scores import AXES, Axis, Plane, mean_axis
-from .systems import plane_of, training_notes
+from .scores import AXES, Plane, _Axis, mean_axis
+from .systems import _training_notes, plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def oracle_studies(
     if dropped.any():
         scores = {axis: getattr(studies[0], axis)[~dropped] for axis in AXES}
         studies = [replace(studies[0], cands=cands.take(~dropped), **scores)]
-    seen = training_notes(test.name, [metric.name for metric in beside])
+    seen = _training_notes(test.name, [metric.name for metric in beside])
     notes = [*test.notes, *cands.notes, *seen, *left_out]
     return [
         replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies
@@ -287,7 +287,7 @@ def _unscored(
     return dropped, rows & some, notes
 
 
-def _scored(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[Metric, np.ndarray, Axis]:
+def _scored(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[Metric, np.ndarray, _Axis]:
     """Return a metric, the oriented scores of the candidates, and the axis of the systems."""
     of_cands, of_systems = map(metric.oriented, score_all(test, metric, cands))
     title, bounds = metric.oriented_title, metric.oriented_bounds

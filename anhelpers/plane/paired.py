@@ -13,7 +13,7 @@ from .._lazy import pd
 from ..bootstrap import BLOCK, cluster_sums
 from ..errors import DataError
 from ..stats import holm
-from .scores import AXES, Axis, Plane
+from .scores import AXES, Plane, _Axis
 
 ALPHA = 0.05
 # Expected draws beyond a difference whose p is just small enough for Holm's first step.
@@ -223,7 +223,7 @@ def _all_ways(m: int, n_draws: int) -> bool:
 
 
 def _randomised(
-    axis: Axis,
+    axis: _Axis,
     pairs: Sequence[tuple[int, int]],
     sums: np.ndarray,
     rng: np.random.Generator,

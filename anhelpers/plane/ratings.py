@@ -16,7 +16,7 @@ from ..metrics import Metric
 from ..mqm import MqmScores, base_system
 from ..stats import correlation_p
 from .local import correlations
-from .scores import Axis, Plane, _stored_axis, mean_axis
+from .scores import Plane, _Axis, _stored_axis, mean_axis
 from .systems import metric_axis, plane_of
 from .table import systems_table
 
@@ -261,7 +261,7 @@ def rated_plane(
     return plane.shared() if shared else plane.own()
 
 
-def _rating_axis(scores: MqmScores, kind: str) -> Axis:
+def _rating_axis(scores: MqmScores, kind: str) -> _Axis:
     """Axis of one kind of MQM penalty per segment, negated; the title says if it is adjusted for raters."""
     adjusted = scores.severity is not None
     title = f"−MQM {kind}{', rater-adjusted' * adjusted} (points per segment, higher is better)"
@@ -310,7 +310,7 @@ def stored_against(
 
 def _rated_part(
     test: TestSet, scores: MqmScores, join: Join, kind: str, without: Sequence[str] = ()
-) -> tuple[TestSet, Axis]:
+) -> tuple[TestSet, _Axis]:
     """Rated segments and systems with the same texts, in the raters' documents; and their ratings."""
     matrix, texts = scores.matrix(kind), {**test.refs, **test.systems}
     columns = [

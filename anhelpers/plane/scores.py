@@ -20,7 +20,7 @@ COPY, OF_REFERENCE = "copy of ", "copy of the reference "
 
 
 @dataclass(frozen=True)
-class Axis:
+class _Axis:
     """One axis: what it measures, and counts that give the score of any choice of segments.
 
     Parameters
@@ -53,12 +53,12 @@ class Axis:
         """(N, k) score of each segment; nan if missing."""
         return np.where(self.there, self.score(self.counts), np.nan)
 
-    def where(self, mask: np.ndarray) -> Axis:
+    def where(self, mask: np.ndarray) -> _Axis:
         """Drop the scores where the (N, k) mask is False."""
         counts = np.where(mask[:, :, None], self.counts, 0)
         return replace(self, counts=counts, there=self.there & mask)
 
-    def take(self, rows: np.ndarray, columns: np.ndarray) -> Axis:
+    def take(self, rows: np.ndarray, columns: np.ndarray) -> _Axis:
         """Select segments and systems."""
         at = np.ix_(rows, columns)
         return replace(self, counts=self.counts[at], there=self.there[at])
@@ -74,7 +74,7 @@ class Plane:
         Of the data, e.g. "wmt24/en-de".
     systems, categories : (k,) tuples of str
         Names, and their `data.schema.CATEGORIES`.
-    accuracy, naturalness : Axis
+    accuracy, naturalness : _Axis
         The two axes.
     docs, domains : (N,) arrays
         Document and domain of each segment; documents are resampled.
@@ -90,8 +90,8 @@ class Plane:
     name: str
     systems: tuple[str, ...]
     categories: tuple[str, ...]
-    accuracy: Axis
-    naturalness: Axis
+    accuracy: _Axis
+    naturalness: _Axis
     docs: np.ndarray
     domains: np.ndarray
     lengths: np.ndarray
@@ -111,7 +111,7 @@ class Plane:
         return np.array([system not in self.outside for system in self.systems], dtype=bool)
 
     @property
-    def axes(self) -> tuple[Axis, Axis]:
+    def axes(self) -> tuple[_Axis, _Axis]:
         """(accuracy, naturalness)."""
         return self.accuracy, self.naturalness
 
@@ -227,7 +227,7 @@ def mean_axis(
     values: ArrayLike,
     *,
     bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> Axis:
+) -> _Axis:
     """Return an axis whose score is the mean of segment scores.
 
     Parameters
@@ -242,12 +242,12 @@ def mean_axis(
     shape = values.shape if values.ndim == 2 else (None, None)
     known = checks.finite(name, np.where(there, values, 0.0), shape)
     counts = np.stack([known, there.astype(np.float64)], axis=2)
-    return Axis(name, title, signature, "segment-mean", counts, there, _mean, bounds)
+    return _Axis(name, title, signature, "segment-mean", counts, there, _mean, bounds)
 
 
 def _stored_axis(
     name: str, title: str, signature: str, values: ArrayLike, there: np.ndarray
-) -> Axis:
+) -> _Axis:
     """Return an axis with one score per system, such as a compressed length.
 
     Its sampling error is unknown: each resample has the same score, and tables give no interval.

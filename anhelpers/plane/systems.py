@@ -13,7 +13,7 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import LPP_DISTANCE, Metric
 from ..scoring import scorable, system_scores
-from .scores import COPY, OF_REFERENCE, Axis, Plane, _complete, _stored_axis, mean_axis
+from .scores import COPY, OF_REFERENCE, Plane, _Axis, _complete, _stored_axis, mean_axis
 
 _COMPARED = "compared with the reference"
 _SPARSE = 0.5
@@ -27,7 +27,7 @@ NEAR_COPY = 0.8
 
 def metric_axis(
     test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None
-) -> Axis:
+) -> _Axis:
     """Score the systems of a test set by one metric.
 
     Parameters
@@ -63,7 +63,7 @@ def metric_axis(
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
 
-    return Axis(metric.name, title, signature, level, counts, there, score, metric.oriented_bounds)
+    return _Axis(metric.name, title, signature, level, counts, there, score, metric.oriented_bounds)
 
 
 def system_plane(
@@ -146,7 +146,7 @@ def _given_plane(
     return plane_of(test, axes[0], axes[1], shared=shared)
 
 
-def _given_axis(metric: Metric, scores: np.ndarray, n: int) -> Axis:
+def _given_axis(metric: Metric, scores: np.ndarray, n: int) -> _Axis:
     """Axis of (N, k) scores of segments, or of (k,) scores of systems."""
     if scores.ndim > 1:
         return _means(metric, scores)
@@ -155,7 +155,7 @@ def _given_axis(metric: Metric, scores: np.ndarray, n: int) -> Axis:
     return _stored_axis(metric.name, title, metric.signature, metric.oriented(scores), there)
 
 
-def _means(metric: Metric, scores: np.ndarray) -> Axis:
+def _means(metric: Metric, scores: np.ndarray) -> _Axis:
     """Axis of (N, k) segment scores in the metric's own direction."""
     return mean_axis(
         metric.name,
@@ -166,7 +166,7 @@ def _means(metric: Metric, scores: np.ndarray) -> Axis:
     )
 
 
-def training_notes(data: str, naturalness: Iterable[str]) -> list[str]:
+def _training_notes(data: str, naturalness: Iterable[str]) -> list[str]:
     """Notes on naturalness metrics that were fitted or chosen on this data set (docs/judges.md)."""
     how = {"wmt22": "fitted", "wmt23": "chosen"}.get(data.partition("/")[0])
     names = [name for name in naturalness if how and name in ("native", "critic")]
@@ -174,7 +174,7 @@ def training_notes(data: str, naturalness: Iterable[str]) -> list[str]:
 
 
 def plane_of(
-    test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True
+    test: TestSet, accuracy: _Axis, naturalness: _Axis, *, shared: bool | None = True
 ) -> Plane:
     """Combine two axes over the systems of a test set; `shared` as in `system_plane`."""
     shape = len(test), len(test.systems)
@@ -190,7 +190,7 @@ def plane_of(
         np.array(test.docs, dtype=object),
         np.array(test.domains, dtype=object),
         lengths,
-        (*test.notes, *training_notes(test.name, [naturalness.name])),
+        (*test.notes, *_training_notes(test.name, [naturalness.name])),
         outside_of(test),
     )
     if shared is None or not test.systems:

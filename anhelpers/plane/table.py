@@ -67,7 +67,7 @@ def systems_table(
     Returns
     -------
     DataFrame with system, category; accuracy and naturalness, each with _low, _high, _se (`bootstrap.score_intervals`,
-    clipped to `Axis.bounds`, which are in `attrs["bounds"]`); correlation : of both axes in the draws; n (segments),
+    clipped to the `bounds` of an axis, in `attrs["bounds"]`); correlation : of both axes in the draws; n (segments),
     n_docs, n_effective (`bootstrap.effective`) of this system, uneven : whether they are so on an axis
     (`bootstrap.score_intervals`); resampled : "documents" or "segments"; outside : "", or why it is not compared;
     pareto : no compared system is at least as good on both axes and better on one (False for
