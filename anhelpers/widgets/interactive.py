@@ -30,7 +30,7 @@ from .base import Widget, _static_page
 
 _BOLD = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _FILES = "interactive.css"
-_GUESS = "#7030a0"  # violet, as in it
+_GUESS = "#6b3fa0"  # as in common.css
 
 
 def flipbook(
