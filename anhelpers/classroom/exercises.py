@@ -59,11 +59,11 @@ def check(steps: Callable[..., None]) -> None:
 def _ask(answers: dict[str, Any]) -> None:
     """Display a field for each answer if all are numbers or short texts; a page's script checks them."""
     plain = [v.item() if isinstance(v, np.generic) else v for v in answers.values()]
-    if all(isinstance(v, int | float) or (isinstance(v, str) and len(v) <= 40) for v in plain):
+    if all(isinstance(v, int | float | str) and len(str(v)) <= 40 for v in plain):
         fields = "".join(f"<label><code>{name}</code> <input></label>" for name in answers)
         right = b64encode(json.dumps(plain).encode()).decode()
-        button = '<button>Check</button><output aria-live="polite"></output>'
-        page = f'<form class="anx-ask" data-right="{right}">{fields}{button}</form>'
+        page = f"""<form class="anx-ask" data-right="{right}">{fields}<button>Check</button>\
+<output aria-live="polite"></output></form>"""
         display = need("IPython.display", "fields of answers").display
         display({"text/html": page, "text/plain": ""}, raw=True)
 

@@ -108,18 +108,18 @@ def _is_setup(cell: Any) -> bool:
 
 def _asked(cells: list[Any]) -> Iterator[Any]:
     """The cells; of checks only the fields of exercises of kind `check`, which have one right answer."""
+    text = ""
     for cell in cells:
-        if cell.source.startswith("### Exercise "):
-            kind = cell.source.partition("\n")[0]
-        if "exercise" in _tags(cell):
-            words = re.findall(r"^(\w+) = \.\.\.  # (.+)", cell.source, re.M)
+        text = "" if cell.source.startswith("### Exercise ") else text
+        text += f"{cell.source}\n"
         if "check" not in _tags(cell):
             yield cell
-        elif kind.endswith("check") and (form := _FORM.search(str(cell.outputs))):
+        elif re.match("### .* check\n", text) and (form := _FORM.search(str(cell.outputs))):
             cell |= {"cell_type": "markdown", "source": form[0]}
-            for name, said in words:
-                field = f"<code>{name}</code>"
-                cell.source = cell.source.replace(field, f"{field} {escape(said)}")
+            for name, said in re.findall(r"^(\w+) = \.\.\.  # (.+)", text, re.M):
+                cell.source = cell.source.replace(
+                    f">{name}</code>", f">{name}</code> {escape(said)}"
+                )
             yield cell
 
 

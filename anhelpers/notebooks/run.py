@@ -154,20 +154,15 @@ def _execute(path: Path, parameters: Mapping[str, Any], scratch: Path) -> _Outco
 
 def _solved(book: Any) -> Any:
     """Move the code of each folded solution into a cell before its check, if no exercise was answered."""
-    if not all("..." in cell.source for cell in book.cells if "exercise" in _tags(cell)):
-        return book
-    cells: list[Any] = []
-    for cell in book.cells:
+    fresh = all("..." in cell.source for cell in book.cells if "exercise" in _tags(cell))
+    for cell in [cell for cell in book.cells if fresh and "solution" in _tags(cell)]:
         text, fence, code = cell.source.rpartition("\n```python\n")
-        if fence and "solution" in _tags(cell):
-            made = need("nbformat", "running notebooks").v4.new_code_cell(
-                code.partition("\n```")[0], id=cell.id, metadata=cell.metadata
-            )
+        if fence:
+            made = need("nbformat", "running notebooks").v4.new_code_cell(id=cell.id)
+            made |= {"source": code.partition("\n```")[0], "metadata": cell.metadata}
             cell |= {"id": f"{cell.id}-text", "source": f"{text}\n</details>"}
-            cells[-1:] = [cell, made, cells[-1]]
-        else:
-            cells.append(cell)
-    book.cells = cells
+            at = book.cells.index(cell)
+            book.cells[at - 1 : at + 1] = [cell, made, book.cells[at - 1]]
     return book
 
 
