@@ -42,7 +42,6 @@ _SHORT = {
     "critic": ("critic",) * 2,
     "native": ("native",) * 2,
 }
-_LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyphens:auto"'
 
 
 @dataclass(frozen=True)
@@ -295,19 +294,10 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
 
     def static_html(self) -> str:
         data, betas = self.data, (0, 1, math.inf)
+        rows = [_static_row(data, i, betas) for i in range(min(data["show"], len(data["rows"])))]
         heads = ("Source", "Reference", *map(beta_label, betas))
-        head = "".join(f"<th {_LEFT}>{text}</th>" for text in heads)
-        rows = range(min(data["show"], len(data["rows"])))
-        body = "".join(_static_row(data, i, betas) for i in rows)
-        alone = html.escape(data["judged"][0]["names"][0])
-        note = (
-            f"<p>Against the choice at β = 0 ({alone} alone): words struck through are gone, "
-            "underlined ones are new; a translation without marks is the same, or new almost "
-            "throughout.</p>"
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
-        first = data["judged"][0]["choices"][0]
-        return _static_page(first, table if body else "", title=data["title"])
+        table = _plain_table("The oracle's choices", heads, rows) if rows else ""
+        return _static_page(data["judged"][0]["choices"][0], table, title=data["title"])
 
 
 class _Opening(Widget, files="sentence.js hero.js explorer.css own.css"):
@@ -513,22 +503,16 @@ def _place(chain: dict, beta: float) -> int:
     return bisect_right(chain["beta"], beta) - 1 if beta > 0 else 0
 
 
-def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
+def _static_row(data: dict, i: int, betas: Sequence[float]) -> list[str]:
     first, row = data["judged"][0], data["rows"][i]
-    chain = first["chains"][i]
-    gloss = html.escape(row.get("gloss", ""))
-    gloss = f'<br><small lang="en">word for word: {gloss}</small>' if gloss else ""
-    source, target = (f' lang="{html.escape(code)}"' if code else "" for code in data["langs"])
-    cells = [(source, html.escape(row["src"]) + gloss), (target, html.escape(row["ref"]))]
+    gloss = f" (word for word: {row['gloss']})" if "gloss" in row else ""
+    cells = [row["src"] + gloss, row["ref"]]
     for beta in betas:
         chosen = _choice(data, i, beta)
-        new, old = (row["texts"][at] for at in row["pairs"][chain["at"][_place(chain, beta)]][:2])
         columns = zip(first["names"], ("accuracy", "naturalness"), first["digits"], strict=True)
         scores = [f"{name}\u00a0{number(chosen[column], n)}" for name, column, n in columns]
-        note = html.escape(" · ".join(filter(None, [chosen["tag"], *scores])))
-        cells.append((target, f'{_with_edits(old, new)}<br><small lang="en">{note}</small>'))
-    row = "".join(f'<td {_LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells)
-    return f"<tr>{row}</tr>"
+        cells.append(" · ".join(filter(None, [chosen["translation"], chosen["tag"], *scores])))
+    return cells
 
 
 # ---- edits: what was struck out of one translation, and what was inserted, to make another
@@ -563,17 +547,6 @@ def _span(words: Sequence[re.Match], first: int, end: int, length: int) -> tuple
     if first < end:
         return words[first].start(), words[end - 1].end()
     return (words[first].start(),) * 2 if first < len(words) else (length,) * 2
-
-
-def _with_edits(old: str, new: str) -> str:
-    """HTML of a translation with deleted and inserted words marked."""
-    text, at = "", 0
-    for low, high, start, end in _word_edits(old, new) or ():
-        gone, came = html.escape(old[low:high]), html.escape(new[start:end])
-        text += html.escape(new[at:start])
-        text += (f" <del>{gone}</del> " if gone else "") + (came and f"<ins><b>{came}</b></ins>")
-        at = end
-    return text + html.escape(new[at:])
 
 
 def _in_utf16(old: str, new: str, edits: Sequence[_Edit]) -> list[int]:

@@ -9,7 +9,7 @@ function render({ model, el }) {
   const inTarget = { dir: "auto", ...langOf(data, 1) }, short = (x, i = 0) => number(x, data.digits[i]).replace(/\.0+$/, "");
   const slider = make("input", { type: "range", min: 0, step: "any", id, ...QUIET }), ticks = div("ticks");
   const stack = [...new Set(data.ways.flat())].map((i) => [i, make("p", inTarget, data.texts[i])]);
-  const ask = div("ask", "Drag towards natural"), question = span("question"), answer = make("p", { role: "status" });
+  const ask = div("hint", "Drag towards natural"), question = span("question"), answer = make("p", { role: "status" });
   const guesses = GUESSES.map((points) => make("button", { type: "button", value: points, ...QUIET }, `${points}`));
   const box = make("input", { type: "checkbox", ...QUIET });
   const allow = make("label", { class: "anx-allow" }, box, " allow sentences about something else");

@@ -74,7 +74,7 @@ function render({ model, el }) {
   const references = new Map(data.segments.map((one) => [one.id, one.refs.map(chrfReference)])), drafts = new Map(), keys = {};
   const root = rootOf(data, "own", "Fool the judges", div("two",
     div("write", div("tools", span("pair", ui.back, ui.where, ui.forth)), ui.source, ui.gloss,
-      make("label", { for: ui.area.id, class: "anx-ask" }, "Your translation"), ui.area, ui.words, ui.legend, ui.scores, ui.verdict, ui.refs),
+      make("label", { for: ui.area.id, class: "anx-typed" }, "Your translation"), ui.area, ui.words, ui.legend, ui.scores, ui.verdict, ui.refs),
     div("see", ui.bar, ui.chart, ui.seen)), ui.said);
   el.append(root);
   ui.chart.append(plane.svg);
