@@ -44,7 +44,7 @@ def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
     >>> clusters_of(["a", "a", "b"]).tolist(), clusters_of(["a", "a", "a"]).tolist()
     (['a', 'a', 'b'], [0, 1, 2])
     """
-    docs = np.asarray(docs)
+    docs = checks.names(docs)
     return docs if len(set(docs.tolist())) > 1 else np.arange(len(docs))
 
 
@@ -68,7 +68,7 @@ class Resamples:
 
     def __init__(self, clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator):
         self.n_draws = checks.whole("n_draws", n_draws)
-        self.index = np.unique(np.asarray(clusters), return_inverse=True)[1]
+        self.index = np.unique(checks.names(clusters), return_inverse=True)[1]
         self.n_clusters = m = int(self.index.max()) + 1
         self._kept, self._rng = None, rng
         if self.n_draws * m > BLOCK:
@@ -272,11 +272,13 @@ def bootstrap_means(
     >>> bootstrap_means([0.0, 1.0] * 4, range(8), np.random.default_rng(0)).text("points", digits=1)
     '0.5 points, 95 % interval -0.1 to 1.1 (n = 8 segments)'
     """
-    x = np.asarray(columns, dtype=np.float64)
+    x = checks._numbers("columns", columns)
     x = x[:, None] if x.ndim == 1 else x
     there = ~np.isnan(x)
-    if x.ndim != 2 or np.isinf(x).any() or not there.any(0).all():
-        raise DataError(f"columns must be (segments, columns), finite, none empty; got {x.shape}.")
+    whole = (there.any(0) if of is None else there).all()
+    if x.ndim != 2 or np.isinf(x).any() or not whole:
+        told = "none empty" if of is None else "none missing"
+        raise DataError(f"columns must be (segments, columns), finite, {told}; got {x.shape}.")
     checks.same_length(columns=x, clusters=clusters)
     counts = Resamples(clusters, n_draws, rng)
     if (m := counts.n_clusters) < 2:
@@ -389,7 +391,7 @@ def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[f
     >>> moves_variance([-0.5, 0.5], ["a", "b"])  # of the mean of 0 and 2
     (1.0, 2.0, False)
     """
-    _, index, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
+    _, index, sizes = np.unique(checks.names(clusters), return_inverse=True, return_counts=True)
     sums, m = np.bincount(index, moves), len(sizes)
     return float(m / (m - 1) * sums @ sums), float(effective(sizes)), _uneven(sums, sizes)
 

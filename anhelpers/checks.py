@@ -55,11 +55,28 @@ def some(mask: np.ndarray, message: str) -> np.ndarray:
     return mask
 
 
+def names(values: Sequence | np.ndarray) -> np.ndarray:
+    """(n,) names, such as of documents; one of several parts (a tuple, a row) becomes a text.
+
+    >>> names(["a", "b"]).tolist(), names([("a", 1), ("a", 2)])[0] == names([["a", 1]])[0]
+    (['a', 'b'], True)
+    """
+    listed, parts = (
+        values if isinstance(values, list | tuple) else np.asarray(values),
+        list | tuple | np.ndarray,
+    )
+    if not any(isinstance(one, parts) for one in listed):
+        return np.asarray(values)
+    return np.array(
+        ["\x1f".join(map(str, one if isinstance(one, parts) else [one])) for one in listed]
+    )
+
+
 def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray:
     """(n,) int64 ids of the segment of each candidate: non-negative, below `n_segments`."""
     ids = np.asarray(segment)
     flat = ids.ndim == 1 and (not ids.size or np.issubdtype(ids.dtype, np.integer))
-    end = np.inf if n_segments is None else n_segments
+    end = 2**63 if n_segments is None else n_segments
     bad = np.flatnonzero((ids < 0) | (ids >= end)) if flat else None
     if bad is None or bad.size:
         got = f"{ids.dtype} of shape {ids.shape}" if bad is None else f"{ids[bad[0]]} at {bad[0]}"
@@ -67,9 +84,21 @@ def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray
     return ids.astype(np.int64, copy=False)
 
 
+def _numbers(name: str, values: ArrayLike) -> np.ndarray:
+    """(...) float64; dates and time differences are no numbers."""
+    kinds = {
+        getattr(t, "kind", "") for t in (np.asarray(values).dtype, getattr(values, "dtype", None))
+    }
+    some(
+        np.array(not kinds & {"m", "M"}),
+        f"{name}: got dates or time differences, expected numbers.",
+    )
+    return np.asarray(values, dtype=np.float64)
+
+
 def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) -> np.ndarray:
     """(...) finite float64 numbers of this shape; None in `shape` is any length from 1 on."""
-    x = np.asarray(values, dtype=np.float64)
+    x = _numbers(name, values)
     fits = x.ndim == len(shape) and all(
         n > 0 if want is None else n == want for n, want in zip(x.shape, shape, strict=True)
     )
@@ -92,7 +121,7 @@ def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
 
 def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndarray) -> np.ndarray:
     """(n,) float64 scores in [-1e302, 1e302], one per entry of `segment`."""
-    values = np.ascontiguousarray(scores, dtype=np.float64)
+    values = np.ascontiguousarray(_numbers(name, scores))
     if values.shape != (len(segment),):
         raise DataError(f"{name}: got shape {values.shape}, expected ({len(segment)},).")
     if (bad := np.flatnonzero(~(np.abs(values) <= LARGEST_SCORE))).size:
@@ -105,7 +134,7 @@ def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndar
 
 def logprobs(name: str, values: ArrayLike) -> np.ndarray:
     """(n,) float64 log-probabilities, each nan (missing) or in [-1e100, 0], rounding aside."""
-    logs = np.asarray(values, dtype=np.float64)
+    logs = _numbers(name, values)
     bad = np.flatnonzero((logs > ROUNDING) | (logs < LEAST_LOGPROB))[:1].tolist()
     if logs.ndim != 1 or bad:
         got = f"{logs.flat[bad[0]]:g}" if bad else f"shape {logs.shape}"
@@ -114,11 +143,11 @@ def logprobs(name: str, values: ArrayLike) -> np.ndarray:
     return logs
 
 
-def non_negative(name: str, value: float) -> float:
-    """A number in [0, ∞]."""
+def non_negative(name: str, value: float, most: float = np.inf) -> float:
+    """A number in [0, `most`]."""
     number = float(value)
-    if not number >= 0:
-        raise DataError(f"{name} must be in [0, inf], got {value}.")
+    if not 0 <= number <= most:
+        raise DataError(f"{name} must be in [0, {most}], got {value}.")
     return number
 
 
@@ -131,9 +160,10 @@ def whole(name: str, value: object, least: int = 1, most: int = _MOST_DRAWS) -> 
 
 
 def pmf(name: str, probabilities: ArrayLike) -> np.ndarray:
-    """(Y,) float64 probabilities ≥ 0 that add up to 1 within 1e-9, divided by their sum."""
+    """(Y,) float64 probabilities ≥ 0 that add up to 1 within 1e-9 (1e-6 if in float32), divided by their sum."""
+    slack = 1e-6 if np.asarray(probabilities).dtype == np.float32 else _TOLERANCE
     p = finite(name, probabilities)
-    if p.min() < 0 or abs((total := p.sum()) - 1) > _TOLERANCE:
+    if p.min() < 0 or abs((total := p.sum()) - 1) > slack:
         got = f"{p.min():g}" if p.min() < 0 else f"a sum of {total:.10g}"
         raise DataError(f"{name}: got {got}, expected probabilities ≥ 0 with sum 1.")
     return p / total

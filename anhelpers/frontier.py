@@ -211,8 +211,11 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     >>> curve.select(9.9), curve.select(10)
     (array([0, 2]), array([1, 2]))
     """
-    segment = checks.segment_ids(segment)
-    accuracy, naturalness = (np.ravel(np.asarray(v, np.float64)) for v in (accuracy, naturalness))
+    segment = checks.segment_ids(segment, np.size(segment))
+    accuracy, naturalness = (
+        np.ravel(checks._numbers(name, v))
+        for name, v in (("accuracy", accuracy), ("naturalness", naturalness))
+    )
     checks.same_length(segment=segment, accuracy=accuracy, naturalness=naturalness)
     order, starts = _group(segment)
     rows, counts, held = hulls(order, starts, accuracy, naturalness, LARGEST)
@@ -271,9 +274,8 @@ def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike)
     accuracy = checks.finite_scores("accuracy", accuracy, segment)
     naturalness = checks.finite_scores("naturalness", naturalness, segment)
     order = np.lexsort((-accuracy, -naturalness, segment))
-    best = np.full(int(segment.max(initial=-1)) + 1, -np.inf)
     mask = np.zeros(len(segment), dtype=bool)
-    _sweep(order, segment, accuracy, naturalness, best, mask)
+    _sweep(order, segment, accuracy, naturalness, mask)
     return mask
 
 
@@ -328,16 +330,16 @@ def _merge(
 
 
 @compiled
-def _sweep(order, segment, accuracy, naturalness, best, mask):
-    """Set `mask` (n,) for Pareto-optimal candidates; `order` from the most natural, `best` (S,) -inf, changed here."""
-    last = -1
+def _sweep(order, segment, accuracy, naturalness, mask):
+    """Set `mask` (n,) for Pareto-optimal candidates; `order` by segment, from the most natural."""
+    last, best = -1, -np.inf
     for i in order:
-        s = segment[i]
-        same = last >= 0 and segment[last] == s
+        same = last >= 0 and segment[last] == segment[i]
+        best = best if same else -np.inf
         same = same and accuracy[last] == accuracy[i] and naturalness[last] == naturalness[i]
-        if accuracy[i] > best[s] or (same and mask[last]):
+        if accuracy[i] > best or (same and mask[last]):
             mask[i] = True
-            best[s] = accuracy[i]
+            best = accuracy[i]
         last = i
 
 

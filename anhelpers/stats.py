@@ -169,8 +169,9 @@ def share_interval(
         from scipy.special import stdtrit
 
         n = checks.same_length(hits=hits, docs=docs)
-        _, of, sizes = np.unique(np.asarray(docs), return_inverse=True, return_counts=True)
-        checks.non_negative("hits", float(np.min([hits, 1 - hits], initial=0)))
+        _, of, sizes = np.unique(checks.names(docs), return_inverse=True, return_counts=True)
+        for end in (hits.min(initial=0), hits.max(initial=0)):
+            checks.non_negative("hits", end, 1)
         m, trials, each, hits = len(sizes), float(n), hits, hits.sum()
         if m > 1:  # of one document, trials are independent, as in other intervals
             away, trials = np.bincount(of, each - hits / n), n * n / (sizes @ sizes)
@@ -181,7 +182,7 @@ def share_interval(
                 trials = n
     if not n:
         return float("nan"), float("nan")
-    checks.non_negative("hits", float(min(hits, n - hits)))
+    checks.non_negative("hits", float(hits), n)
     z2, share = z * z, float(hits / n)
     middle = share + z2 / (2 * trials)
     half = z * float(np.sqrt(share * (1 - share) / trials + z2 / (4 * trials * trials)))

@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
-from io import StringIO
+from io import BufferedReader, BytesIO, TextIOWrapper, UnsupportedOperation
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     if argv is None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of an import
-    sys.stdout = sys.stdout or StringIO()  # closed
+    sys.stdout = sys.stdout or TextIOWrapper(BufferedReader(BytesIO()))  # closed: writing raises
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
     from ..progress import note, say
     from ..provenance import making
@@ -74,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Raise a DataError for a seed below 0, and for an output that is an input or another output."""
+    """Raise a DataError for a seed below 0, or an output that is an input, another output or the user's own file."""
     from .. import checks
     from ..errors import DataError
 
@@ -88,12 +89,17 @@ def _check(args: argparse.Namespace) -> None:
     taken = {os.path.realpath(f) for f in (*parts, *inside) if os.path.isfile(f)}
     outputs = [given.get("output"), given.get("html")]
     if args.command == "plane":
+        from ..provenance import MADE
         from ..report import FILES
 
-        outputs += [os.path.join(args.out, name) for name in FILES]
+        made, files = Path(args.out, MADE), [os.path.join(args.out, name) for name in FILES]
+        known = made.read_bytes() if made.is_file() else b""
+        own = [f for f in files if f'"{os.path.basename(f)}":'.encode() not in known]
+        taken |= {os.path.realpath(f) for f in own if not args.out or os.path.isfile(f)}
+        outputs += files
     for path in filter(None, outputs):
         if (real := os.path.realpath(path)) in taken:
-            raise DataError("is an input or another output. Choose another file.", path)
+            raise DataError("is an input, another output or your own file. Choose another.", path)
         taken |= set() if os.path.exists(path) and not os.path.isfile(path) else {real}
 
 
@@ -126,6 +132,10 @@ def _report(command: str, error: Exception) -> int:
     said, status = str(error), 2
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         said = f"out of memory ({error}). Score fewer texts at a time, or close other programs."
+    elif isinstance(error, UnsupportedOperation):
+        said = "standard output is closed. Name a file (-o), or open it."
+    elif isinstance(error, FileNotFoundError) and error.filename is None:
+        said = "the working folder was deleted. Change to another one."
     elif not isinstance(error, AnhelpersError | OSError):
         said = f"unexpected {type(error).__name__}: {error}. Run it with --debug and report it."
         status = 70

@@ -58,9 +58,10 @@ def run(args: argparse.Namespace) -> None:
 def _read(candidates: str, texts: shared._Texts, k: int | None) -> tuple[TestSet, CandidateSet]:
     """Candidates with sources and references: one file, a file beside texts, or a data set."""
     from ..data import load, load_candidates, read_candidate_file, read_candidates, read_plain
+    from ..data.schema import systems_of
 
     beside = {"-r": texts.references, "-k": k}
-    if not Path(candidates).is_file():
+    if Path(candidates).is_dir() or not Path(candidates).exists():
         of_set = replace(texts, data=candidates)
         lp, exclude = texts.language_pair, texts.exclude
         test = of_set.selected(load(candidates, lp, exclude=exclude))
@@ -73,9 +74,11 @@ def _read(candidates: str, texts: shared._Texts, k: int | None) -> tuple[TestSet
         cands = read_candidates(candidates, test.srcs, k)
         first = tuple(cands.frame().drop_duplicates("segment").text)
         shared._print_notes(check(replace(test, systems={"The first candidate": first})))
-        return texts.selected(test), cands
-    shared._refuse_unused("without -s SRC", beside)
-    found, cands = read_candidate_file(candidates, texts.language_pair)
-    if found is None:
-        raise DataError("no sources and references inside. Give -s SRC -r REF.", candidates)
-    return texts.selected(found), cands
+    else:
+        shared._refuse_unused("without -s SRC", beside)
+        found, cands = read_candidate_file(candidates, texts.language_pair)
+        if found is None:
+            raise DataError("no sources and references inside. Give -s SRC -r REF.", candidates)
+        test = found
+    tags = {name for tag in cands.tags for name in systems_of(tag)}
+    return texts.selected(test, tags), cands.without(texts.exclude)

@@ -104,16 +104,16 @@ class _Texts:
             raise DataError(f"{option}: {told}.", name)
         return test
 
-    def selected(self, test: TestSet) -> TestSet:
-        """The test set without excluded systems, with other references as human points."""
+    def selected(self, test: TestSet, tags: Iterable[str] = ()) -> TestSet:
+        """The test set without excluded systems (or tags of candidates), with other references as human points."""
         from ..plane import with_human_points
 
         for name in self.exclude:
-            checks.one_of(name, {*test.systems, *test.refs, *test.unread}, "system")
+            checks.one_of(name, {*test.systems, *test.refs, *test.unread, *tags}, "system")
         here = [name for name in self.exclude if name in test.systems]
         kept = None if self.data else ["all"]
         test = with_human_points(test.without(here), self.reference or kept)
-        gone = {*here, *test.unread}
+        gone = {*here, *test.unread, *tags}
         # references that have become human points
         return test.without(n for n in self.exclude if n in test.systems or n not in gone)
 

@@ -26,10 +26,10 @@ from ..errors import DataError, counted, need
 from ..progress import note
 from .io import (
     _ints,
-    _read_jsonl,
     _stem_of,
     _suffix_of,
     _value_of,
+    parse_json,
     read_bytes,
     read_lines,
     write_atomic,
@@ -37,6 +37,7 @@ from .io import (
 from .languages import _infer_pair
 from .schema import CandidateSet, TestSet
 
+_OBJECT = re.compile(r'\s*\{\s*"')  # of JSON
 _NBEST = re.compile(r"\s*(\d{1,9}) \|\|\| (.*?)\s*\|\|\|")  # id ||| text ||| features
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
 _KINDS = {"segment": int, "text": str, "tag": str, "id": str, "src": str, "count": int}
@@ -82,7 +83,7 @@ def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> 
 def read_candidates(
     path: str | PathLike | pd.DataFrame, srcs: Sequence[str] | None = None, k: int | None = None
 ) -> CandidateSet:
-    """Read the candidates of a file, by its ending: .jsonl, .parquet, or an n-best list or `k` lines per source.
+    """Read the candidates of a file, by its ending or first line: JSONL, .parquet, n-best list, `k` lines per source.
 
     Parameters
     ----------
@@ -99,12 +100,11 @@ def read_candidates(
     """
     if hasattr(path, "columns"):
         cands = _assembled(_rows_of(path, "DataFrame"), "DataFrame", srcs)
-    elif _suffix_of(path) in JSONL:
-        cands = _assembled(_read_records(path), path, srcs)
     elif _suffix_of(path) in PARQUET:
         cands = _assembled(_rows_of(_read_parquet(path), path), path, srcs)
     else:
-        cands = _from_text(path, srcs, k)
+        lines, records = _read_records(path)
+        cands = _assembled(records, path, srcs) if records else _from_text(lines, path, srcs, k)
     if k is not None and (odd := np.flatnonzero(cands.n_candidates != k)).size:
         where = "DataFrame" if hasattr(path, "columns") else path
         got = counted(cands.n_candidates[odd[0]], "candidate")
@@ -122,9 +122,11 @@ def read_candidate_file(
     lp : str, optional
         Language pair; by default the "lp" of the lines, else inferred from the texts.
     """
-    if _suffix_of(path) not in JSONL:
+    if _suffix_of(path) in PARQUET:
         return None, read_candidates(path)
-    records = _read_records(path)
+    lines, records = _read_records(path)
+    if not records:
+        return None, _from_text(lines, path, None, None)
     cands = _assembled(records, path, None)
     if "candidates" not in records[0] or "src" not in records[0]:
         return None, cands
@@ -147,6 +149,7 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
 
     JSON lines omit unknown log-probabilities.
     """
+    checks.one_of(_suffix_of(path), (*JSONL, *PARQUET), "suffix of candidates")
     table = cands.frame()
     if _suffix_of(path) in PARQUET:
         need("pyarrow", "writing parquet")
@@ -156,9 +159,10 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
     return write_atomic(path, "".join(lines))
 
 
-def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
-    """Read a text file whose first k lines belong to source 0, the next k to source 1."""
-    lines = read_lines(path)
+def _from_text(
+    lines: Sequence[str], path: str | PathLike, srcs: Sequence[str] | None, k: int | None
+) -> CandidateSet:
+    """Read the lines of a text file; the first k belong to source 0, the next k to source 1."""
     if lines and _NBEST.match(lines[0]):
         return _from_nbest(lines, path, srcs)
     k = checks.whole("k (-k), the number of lines of each source,", k)
@@ -206,9 +210,17 @@ def _rows_of(frame: Any, path: str | PathLike) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if known[k]} for row, known in rows]
 
 
-def _read_records(path: str | PathLike) -> list[dict[str, Any]]:
-    """Return the objects of JSON Lines."""
-    return [_renamed(record, path, i) for i, record in enumerate(_read_jsonl(path), 1)]
+def _read_records(path: str | PathLike) -> tuple[Sequence[str], list[dict[str, Any]]]:
+    """Return the lines of a file, and the objects of JSON Lines by its ending or first line; of other texts none."""
+    table = _suffix_of(path) in (".csv", ".tsv", ".xlsx")
+    told = "expected JSONL, parquet, an n-best list or text with K lines per source (-k)."
+    checks.some(np.array(not table), f"{path}: {told}")
+    lines = read_lines(path)
+    if _suffix_of(path) not in JSONL and not _OBJECT.match("".join(lines[:1])):
+        return lines, []
+    checks.some(np.array(bool(lines)), f"{path}: got no candidates.")
+    records = (parse_json(line, path, i) for i, line in enumerate(lines, 1))
+    return lines, [_renamed(record, path, i) for i, record in enumerate(records, 1)]
 
 
 def _by_number(records: Sequence[dict[str, Any]], path: str | PathLike) -> Sequence[int]:

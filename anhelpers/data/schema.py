@@ -256,7 +256,7 @@ class CandidateSet:
     logprob: np.ndarray = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        segment = checks.segment_ids(self.segment).astype(np.int64)
+        segment = checks.segment_ids(self.segment, np.size(self.segment)).astype(np.int64)
         n = len(segment)
         given = np.ones(n, np.int64) if self.multiplicity is None else self.multiplicity
         multiplicity = np.array(given)
@@ -273,7 +273,7 @@ class CandidateSet:
         columns["multiplicity"] = multiplicity.astype(np.int64)
         for array in columns.values():
             array.flags.writeable = False
-        columns["texts"] = _texts("texts", self.texts, n)
+        columns["texts"] = _texts("texts", checks.texts("texts", self.texts), n)
         columns["tags"] = _texts("tags", self.tags or [""] * n, n)
         columns["notes"] = tuple(self.notes)
         columns["ids"] = ids

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .._lazy import pd
-from ..checks import one_of
+from ..checks import one_of, some
 from ..errors import DataError
 from ..exact import Problem
 from .fetch import bundled
@@ -83,6 +83,8 @@ def _read(path: Path, texts: list[str], number: str) -> pd.DataFrame:
     """Read the columns of one file: distinct texts, and a number ≥ 0."""
     columns = {**dict.fromkeys(texts, str), number: float}
     table = read_table(path, columns, keys=texts)[[*columns]]
+    if number == "count":
+        some(table[number].to_numpy() > 0, f"{path}: got no {number} above 0.")
     _refuse(~(table[number] >= 0), f"{number}: expected at least 0", path, table[number])
     return table
 

@@ -204,8 +204,8 @@ class ExactCurve:
 
 def _joint_of(joint: ArrayLike) -> np.ndarray:
     """(X, Z) probabilities of sources and references, checked."""
-    joint = checks.finite("joint", joint, (None, None))
-    return checks.pmf("joint", joint.ravel()).reshape(joint.shape)
+    shape = checks.finite("joint", joint, (None, None)).shape
+    return checks.pmf("joint", np.ravel(joint)).reshape(shape)
 
 
 def _asked(naturalness: float) -> float:

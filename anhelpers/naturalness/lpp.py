@@ -112,7 +112,7 @@ def lpp_distance(
     Raises
     ------
     DataError : a positive or infinite score, fewer than 2 scored texts or documents on a side, or paired texts without
-        documents.
+        common documents.
 
     >>> d = lpp_distance([-2.0, -4.0], [-5.0, -5.0])
     >>> d.distance.value, d.gap.value
@@ -125,6 +125,8 @@ def lpp_distance(
     lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r", paired)
     sides = [(moves_q, of_q), (moves_r, of_r)]
     if paired:
+        told = "docs_q, docs_r: got no common document. Omit paired=True."
+        checks.some(np.isin(of_q, of_r), told)
         sides = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))]
     variance, counting, uneven = np.array([moves_variance(*side) for side in sides]).T
     se, gap = math.sqrt(variance.sum()), lpp_q - lpp_r
@@ -149,7 +151,7 @@ def _moves(
     """(LPP, how far each scored text moves it, the document of each scored text)."""
     value, _, n = _lpp(mean_logprobs)
     values = -np.asarray(mean_logprobs, dtype=np.float64)
-    of = np.arange(len(values)) if docs is None else np.asarray(docs)
+    of = np.arange(len(values)) if docs is None else checks.names(docs)
     checks.same_length(**{"log-probabilities": values, name: of})
     there = ~np.isnan(values)
     if (n_docs := 0 if docs is None else len(set(of[there].tolist()))) < 2 and (paired or n_docs):
@@ -235,7 +237,7 @@ def lpp_gaps(
     r_mean_logprobs : (M,) of the texts of R, taken as independent.
     docs : (N,) what is resampled, `stats.clusters_of`.
     """
-    docs, found = np.asarray(docs), {}
+    docs, found = checks.names(docs), {}
     for system, column in zip(systems, logprobs.T, strict=True):
         if len(set(docs[~np.isnan(column)].tolist())) > 1:
             found[system] = lpp_distance(column, r_mean_logprobs, docs_q=docs)

@@ -349,7 +349,7 @@ def _docs(docs: Sequence | None, scored: np.ndarray) -> np.ndarray:
     """The documents of the scored sentences; without documents, each sentence is its own."""
     docs = range(len(scored)) if docs is None else docs
     checks.same_length(logprobs=scored, docs=docs)
-    return np.asarray(docs)[scored]
+    return checks.names(docs)[scored]
 
 
 def _signature(unit: str, how: str, found: MeanInterval, docs: np.ndarray) -> str:

@@ -76,10 +76,8 @@ class ToyPair:
     def __post_init__(self) -> None:
         weights, lengths = checks.pmf("weights", self.weights), checks.pmf("lengths", self.lengths)
         shape = (len(weights), len(self.sources), len(self.targets))
-        each = [
-            checks.pmf(f"joint[{g}]", p.ravel())
-            for g, p in enumerate(checks.finite("joint", self.joint, shape))
-        ]
+        checks.finite("joint", self.joint, shape)
+        each = [checks.pmf(f"joint[{g}]", np.ravel(p)) for g, p in enumerate(self.joint)]
         joint = np.reshape(each, shape)
         for side, words in (("sources", self.sources), ("targets", self.targets)):
             bad = [w for w in words if len(w.split()) != 1 or words.count(w) > 1]
