@@ -77,6 +77,22 @@ def test_bad_input(x, docs):
         bootstrap_means(x, docs, np.random.default_rng(0))
 
 
+NAMED = [("news", i // 2) for i in range(12)]
+
+
+@pytest.mark.parametrize("form", [list, tuple, np.array, pd.DataFrame, pd.MultiIndex.from_tuples])
+def test_documents_of_several_parts_are_resampled_as_named_ones(form):
+    x, docs = np.random.default_rng(0).normal(size=12), [str(name) for name in NAMED]
+    one, other = (
+        (bootstrap_means(x, names, np.random.default_rng(1)), moves_variance(x - x.mean(), names))
+        for names in (docs, form(NAMED))
+    )
+    assert (one[0].draws == other[0].draws).all()
+    assert one[1] == other[1]
+    with pytest.raises(DataError):
+        bootstrap_means([1.0, np.nan, 3.0], range(3), np.random.default_rng(0), of=lambda m: m)
+
+
 def test_a_missing_value_is_left_out_of_its_own_column():
     x = np.array([[1.0, 5.0], [3.0, np.nan], [5.0, 1.0]])
     m = bootstrap_means(x, range(3), np.random.default_rng(0), 400)

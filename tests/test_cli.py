@@ -461,6 +461,15 @@ def test_a_file_was_written_whatever_stdout_is(files, monkeypatch, out):
         monkeypatch.undo()
 
 
+def test_a_users_own_files_are_not_replaced(files, capsys):
+    (files / "refs.bib").write_text("mine", "utf-8")
+    for out in (str(files), ""):
+        texts = ["-s", "src.en", "-r", "ref.de", "-t", "A.de", "-o", out]
+        assert cli.main(["plane", *texts]) == 2
+        assert "your own file" in capsys.readouterr().err
+    assert (files / "refs.bib").read_text("utf-8") == "mine"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_an_interrupt_during_the_first_imports_has_no_traceback(tmp_path):
     stop = "import os, signal, sys\nos.kill(os.getpid(), signal.SIGINT)\n"

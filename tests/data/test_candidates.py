@@ -176,6 +176,20 @@ def test_text_has_k_lines_per_source(jsonl):
         read_candidates(jsonl(GOOD, GOOD, {"segment": 1, "text": "b"}), k=2)
 
 
+def test_json_lines_are_known_by_their_first_line_and_tables_are_refused(jsonl, tmp_path):
+    assert read_candidates(jsonl(GOOD, name="c.txt")) == read_candidates(jsonl(GOOD))
+    for call in (
+        lambda: read_candidates(jsonl("segment,text", "0,a", name="c.csv"), k=1),
+        lambda: read_candidates(jsonl(GOOD, name="c.txt"), k=2),
+        lambda: CandidateSet([0, 0], ("a", None)),
+        lambda: CandidateSet([0, 10**15], ("a", "b")),
+    ):
+        with pytest.raises(DataError):
+            call()
+    with pytest.raises(LookupError):
+        write_candidates(tmp_path / "c.csv", CandidateSet([0], ("a",)))
+
+
 NBEST = ["0 ||| a ||| LM= -1 ||| -1", "0 ||| b c ||| LM= -2 ||| -2", "0 ||| a ||| LM= -3 ||| -3"]
 NBEST += ["1 |||  |||"]
 

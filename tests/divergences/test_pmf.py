@@ -280,6 +280,7 @@ def test_what_is_no_distribution_is_refused_in_one_sentence(q):
 
 def test_distributions_are_scaled_to_add_up_to_1():
     assert checks.pmf("q", [0.5, 0.5 + 9e-10]).sum() == pytest.approx(1, abs=2e-16)
+    assert checks.pmf("q", np.float32([0.5, 0.5 + 9e-7])).sum() == pytest.approx(1, abs=2e-16)
     with pytest.raises(DataError):
         cross_entropy([0.5, 0.5], [0.5, 0.5 + 2e-9])
 

@@ -39,6 +39,7 @@ def test_too_few_texts_or_documents_and_numbers_that_are_no_logprobs_are_refused
         lambda: lpp_distance(two, two, docs_q=["a", "a"]),
         lambda: lpp_distance(two, two, docs_q=["a", "b"], paired=True),
         lambda: lpp_distance(two, two, docs_q=["a", "b", "c"]),
+        lambda: lpp_distance(two, two, docs_q=[*"ab"], docs_r=[*"cd"], paired=True),
         lambda: lpp_distance([80.0, 120.0], two),  # perplexities
         lambda: lpp_distance(two, [-np.inf, -1.0]),
         lambda: lpp_distance([-1e308, -1.0], two),
