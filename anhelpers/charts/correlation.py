@@ -100,7 +100,7 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
         zero.encode(y=y["pearson"]),
         bar.encode(x=x, y=y["pearson_low"], y2="pearson_high:Q"),
         mean.encode(x=x, y=y["selection_pearson"]),
-        fr._dots(rows, fill=fr.LINE, size=110).encode(x=x, y=y["pearson"], tooltip=tips),
+        fr._dots(rows, fill=fr.COLOURS[0], size=110).encode(x=x, y=y["pearson"], tooltip=tips),
     ]
     if kind != "nearest":
         sizes = rows["n_systems"].unique()
@@ -213,7 +213,7 @@ def plot_bias(
         mixed = _checked(chosen(arc), [*axes.values()], name="share", least=0)
     if len(mixed):
         lines.append(plane.at(mixed))
-        mark = _Layer(mixed[["share", *axes.values()]]).mark_line(color=fr.LINE, strokeWidth=2.5)
+        mark = _Layer(mixed[["share", *axes.values()]]).mark_line(color=fr.COLOURS[0], strokeWidth=2.5)
         layers.append(mark.encode(**plane.channels, order="share:Q"))
     leaders, texts, lost = _label_layers(rows.assign(bold=rows["kind"] == "metric"), plane, lines)
     kinds = [kind for kind in _LOOKS if kind in set(rows["kind"])]
@@ -357,7 +357,7 @@ def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
     step = "alpha / (datum.m - datum.rank + 1)"
     marks = fr._dots(rows).transform_calculate(decision=level, threshold=step)
     marks = marks.encode(x=x, y=y, tooltip=tips, **looks)
-    look: dict[str, Any] = {"fontSize": 18, "anchor": "middle", "frame": "group"}
+    look: dict[str, Any] = {"fontSize": 16, "anchor": "middle", "frame": "group"}
     head = alt.TitleParams(str(rows.method.iloc[0]).capitalize(), **look)
     return alt.layer(*layers, marks).properties(width=wide, height=high, title=head)
 

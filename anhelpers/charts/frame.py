@@ -30,8 +30,8 @@ NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natura
 COLUMN_INCHES = 3.3  # width of a column in ACL's style
 # size of a plane whose smallest text has 7 pt at that width
 COLUMN = (400, 320)
-# px of the smallest text; titles have 18, legible from the last row of a seminar room
-FONT = 16
+# px of all text but titles
+FONT = 14
 CATEGORIES = {  # shape and fill (Okabe and Ito 2008)
     "LLM": ("circle", "#009E73"),
     "MT": ("square", "#CC79A7"),
@@ -48,12 +48,11 @@ DASHES = [[1, 0], [9, 4], [2, 3], [10, 3, 2, 3], [5, 3], [14, 4], [2, 6], [10, 3
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right",
           "triangle-left"]
 # fmt: on
-LINE, POINT, BARS, QUIET = "#0072B2", "#D55E00", "#8A8A8A", "#555555"
+LINE, POINT, BARS, QUIET = "#000000", "#D55E00", "#8A8A8A", "#555555"
 AXIS: dict[str, Any] = {
     "labelFontSize": FONT,
-    "titleFontSize": 18,
+    "titleFontSize": FONT,
     "titlePadding": 10,
-    "gridOpacity": 0.6,
 }
 _ROOTS = [0, -0.1, -0.5, -1, -2, -4, -6, -10, -15, -20, -30]  # ticks of a penalty
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -147,7 +146,7 @@ class _Frame:
             if self.root[k]:
                 look |= {"format": "~g", "values": [v for v in _ROOTS if span[0] <= v]}
                 scale["type"] = "sqrt"
-            drawn = _axis_of(self.titles[k], length, **look)
+            drawn = _axis_of(self.titles[k], self.size[0], **look)
             scaled = alt.Scale(nice=False, **scale)
             made[axis] = kind(f"{self.fields[k]}:Q", scale=scaled, axis=drawn)
         return made
@@ -229,7 +228,8 @@ class _Frame:
 
     def moving_point(self, at: pd.DataFrame) -> alt.Chart:
         """Large mark named ``bxpoint``, which a widget's script moves."""
-        return _dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=320).encode(**self.channels)
+        look = {"filled": False, "strokeWidth": 3.5, "size": 320}
+        return _dots(at, "bxpoint", **look).encode(**self.channels)
 
     def thinned(self, path: np.ndarray, series: ArrayLike | None = None, most: int = 4000) -> Any:
         """(n,) bool of (n, 2) pixels: vertices whose lines look like all, at most about `most`.
@@ -260,12 +260,9 @@ def _of_column(channel: Any, column: str) -> Any:
 
 
 def _axis_of(title: str, length: int, **look: Any) -> alt.Axis:
-    """Axis whose title is wrapped to its length in even lines."""
+    """Axis whose title, horizontal on both axes, is wrapped to the length of x in even lines."""
     title = title.replace(" to ", "\u00a0to\u00a0").replace("er is ", "er\u00a0is\u00a0")
-    lines = _even(title, max(12, length // 9))
-    if len(lines) > 2:
-        lines, look = _even(title, max(13, length // 8)), look | {"titleFontSize": FONT}
-    return alt.Axis(title=lines, **(AXIS | look))
+    return alt.Axis(title=_even(title, max(12, int(length / 7.5))), **(AXIS | look))
 
 
 def _even(text: str, width: int) -> list[str]:
@@ -317,11 +314,11 @@ def _alt_words(title: str, parts: Iterable[str]) -> str:
     return f"{title + ': ' if title else ''}{text}."
 
 
-def _headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> dict[str, Any]:
+def _headline(title: str, notes: Sequence[str], width: int, font: int = 19) -> dict[str, Any]:
     """Property `title` of a chart: title and notes wrapped to the width; empty without both."""
     if not title and not notes:
         return {}
-    lines = textwrap.wrap(title.replace(" = ", "\u00a0=\u00a0"), max(20, 2 * (width + 60) // font))
+    lines = textwrap.wrap(title.replace(" = ", "\u00a0=\u00a0"), max(20, int((width + 60) / (0.56 * font))))
     wrap = textwrap.TextWrapper(max(24, (width + 60) // 8), break_on_hyphens=False)
     small: dict[str, Any] = {"subtitleFontSize": FONT, "subtitlePadding": 6}
     if notes:

@@ -61,7 +61,7 @@ class _Label:
 
 def width(text: str, bold: bool = False) -> float:
     """Approximate width of a text in pixels, rather too large."""
-    units = sum(1.0 if ord(c) >= 0x2E80 else 0.7 if c.isupper() else 0.54 for c in text)
+    units = sum(1.0 if ord(c) >= 0x2E80 else 0.72 if c.isupper() else 0.57 for c in text)
     return FONT * units * (1.08 if bold else 1)
 
 

@@ -132,7 +132,7 @@ def plot_divergences(values: pd.DataFrame, *, title: str = "") -> alt.ConcatChar
     size = (235, 105)
     rows = _sorted(values)
     paths = list(dict.fromkeys(rows["path"]))
-    look: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
+    look: dict[str, Any] = {"fontSize": 16, "anchor": "start", "frame": "group", "offset": 6}
     panels, words = [], []
     for name, own in rows.groupby("divergence", sort=False):
         panel = alt.layer(*_layers(own, paths, axes="t")).properties(width=size[0], height=size[1])

@@ -26,6 +26,18 @@ _SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of an SVG
 _NOT_XML = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:[bf]|u(?:00[01].|fff[ef]))")
 _PRINT, _SUFFIXES = (".svg", ".png", ".pdf"), (".svg", ".png", ".pdf", ".html", ".json")
 _DPI = 300
+_FONTS = Path(__file__).parents[1] / "templates/fonts"
+_WORDS = {"labelFontSize": 14, "titleFontSize": 14, "titleFontWeight": 400}
+_INK, _SOFT = {"labelColor": "#45484f", "titleColor": "#16181d"}, "#85868a"
+# The look of all charts, in the fonts and sizes of templates/page.css; a title of y is above its axis.
+_THEME: dict[str, dict[str, Any]] = {
+    "axis": _WORDS | _INK | {"gridColor": "#e4e2dc", "domainColor": _SOFT, "tickColor": _SOFT},
+    "axisY": {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": -34, "titleY": -10},
+    "legend": _WORDS | _INK,
+    "header": _WORDS | _INK,
+    "title": {"fontSize": 19, "fontWeight": 600, "subtitleFontSize": 14, "subtitleColor": "#45484f"},
+    "view": {"stroke": None},
+}
 
 
 def use_offline() -> None:
@@ -44,8 +56,11 @@ def use_offline() -> None:
 
 
 def _spec_of(chart: Any, *, validate: bool = True) -> dict:
-    """Vega-Lite specification of a chart, which may be one already."""
-    return chart if isinstance(chart, dict) else chart.to_dict(validate=validate)
+    """Vega-Lite specification of a chart, which may be one already, with the theme."""
+    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=validate)
+    own = spec.get("config", {})
+    theme = {name: look | own.get(name, {}) for name, look in _THEME.items()}
+    return spec | {"config": {"font": "Inter, Arial, sans-serif"} | own | theme}
 
 
 def drawn(chart: Any) -> dict[str, Any]:
@@ -57,9 +72,17 @@ def drawn(chart: Any) -> dict[str, Any]:
     return {"svg": _to_svg(spec), "alt": _alt_text(spec), "box": box}
 
 
+@cache
+def _converter() -> Any:
+    """The program that draws charts, which knows the fonts of the pages."""
+    draw = need("vl_convert", "drawing charts")
+    draw.register_font_directory(str(_FONTS))
+    return draw
+
+
 def _to_svg(chart: Any) -> str:
     """Chart as SVG."""
-    draw = need("vl_convert", "drawing charts")
+    draw = _converter()
     # characters that XML forbids would end the process
     spec = json.loads(_NOT_XML.sub(r"\1\\ufffd", json.dumps(_spec_of(chart))))
     return draw.vegalite_to_svg(spec, vl_version=VEGALITE)
@@ -127,7 +150,7 @@ def save(chart: Any, path: str | PathLike, inches: float | None = None) -> Path:
     Parameters
     ----------
     inches : width in print of an .svg, .png (at 300 dpi) or .pdf, 3.3 for a column of an ACL paper
-        A text of 16 px in a chart of w px has 16 · 72 · inches / w pt: make small charts for narrow
+        A text of 14 px in a chart of w px has 14 · 72 · inches / w pt: make small charts for narrow
         columns (``size=frame.COLUMN``).
     """
     path = Path(path)
@@ -141,7 +164,7 @@ def save(chart: Any, path: str | PathLike, inches: float | None = None) -> Path:
         head = f'<meta charset="utf-8"><title>{html.escape(_alt_text(_spec_of(chart)))}</title>'
         page = f'<!doctype html><html lang="en"><head>{head}</head><body>{interactive(chart)}</body></html>\n'
         return write_atomic(path, in_page(page))
-    draw, svg = need("vl_convert", "drawing charts"), _to_svg(chart)
+    draw, svg = _converter(), _to_svg(chart)
     width, height = (float(value) for value in _SIZE.findall(svg)[0])
     if suffix == ".png":
         scale = {"scale": 2} if inches is None else {"scale": inches * 72 / width, "ppi": _DPI}

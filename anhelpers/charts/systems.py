@@ -373,12 +373,11 @@ def _short_axes(plane: _Frame, last: bool) -> None:
     for k, (axis, room) in enumerate((("x", 40), ("y", 0))):
         plain, directed, _ = plane.titles[k].rpartition(", higher is ")
         text = f"{plain}) →" if directed else plane.titles[k]
-        if len(text) * 0.53 * 15 > plane.size[k] + room:
+        if len(text) * 0.53 * fr.FONT > plane.size[0] + room:
             text = text.partition(" (")[0] + " →" * bool(directed)
         shown = axis == "y" or last
         look = plane.channels[axis]["axis"]
         look.title, look.labels = (text if shown else None), shown
-        look.titleFontSize = max(15, min(18, int((plane.size[k] + room) / 0.53 / len(text or "x"))))
 
 
 def _ruler(mono: Estimate, plane: _Frame) -> list[alt.Chart]:

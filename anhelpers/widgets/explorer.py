@@ -90,7 +90,7 @@ def beta_explorer(
     meanings: Mapping[str, str] | None = None,
     langs: tuple[str, str] = ("", ""),
     title: str = "",
-    size: tuple[int, int] = (430, 340),
+    size: tuple[int, int] = (370, 300),
     **single: Any,
 ) -> _BetaExplorer:
     """Make a slider over β beside the translations that the oracle chooses at that β.

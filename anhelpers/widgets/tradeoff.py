@@ -62,7 +62,7 @@ def tradeoff_explorer(
     if (len(sources), len(targets)) != shape or show < 1:
         got = f"{len(sources)} sources, {len(targets)} targets, show={show}"
         raise DataError(f"tradeoff: got {got}, expected {shape[0]} and {shape[1]}, show ≥ 1.")
-    look = {"size": (430, 340)} | look
+    look = {"size": (370, 300)} | look
     start = float(curve.naturalness[[0, -1]].mean()) if start is None else start
     chart = plot_tradeoff(curve, point=_between_ends(start, curve.naturalness), **look)
     kept, q, r = _columns(curve, show)

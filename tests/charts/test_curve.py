@@ -57,7 +57,7 @@ def test_the_line_is_the_curve_inside_the_axes(curve, systems):
             low, high = encoding[channel]["scale"]["domain"]
             assert all(low < r[column] < high for r in rows if column in r)
     assert encoding["y"]["axis"]["title"] == ["chrF (points, higher\u00a0is\u00a0better)"]
-    assert encoding["x"]["axis"]["labelFontSize"] >= 16
+    assert encoding["x"]["axis"]["labelFontSize"] >= 14
 
 
 def test_chosen_betas_are_marked_and_named(curve):
