@@ -445,7 +445,8 @@ def _tip(column: str, title: str = "") -> alt.Tooltip:
 
 
 def _legend(**look: Any) -> alt.Legend:
-    """Legend above the plane."""
+    """Legend above the plane and the title of y."""
+    look = {"offset": 34} | look
     return alt.Legend(title=None, orient="top", labelFontSize=FONT, **look)
 
 
@@ -477,7 +478,7 @@ def _system_marks(
     *,
     own: Sequence[str] = (),
     kinds: Iterable[str] | None = None,
-    offset: float | None = 6,
+    offset: float | None = 34,
     name: Any = alt.Undefined,
 ) -> alt.Chart:
     """Mark for each system, with a legend of categories and all numbers in tooltips.

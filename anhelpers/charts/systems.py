@@ -192,7 +192,7 @@ def plot_panels(
     for k, (panel, (_, high)) in enumerate(zip(panels, spans, strict=True)):
         plane = _Frame((wide, high), size, (naturalness_title, panel.title))
         _short_axes(plane, last=beside or k == len(panels) - 1)
-        layers, said, own, lost = _drawn(panel, plane, kinds=kinds, offset=None if k else 6 + above)
+        layers, said, own, lost = _drawn(panel, plane, kinds=kinds, offset=None if k else 34 + above)
         if above and not k and panel.mono is not None:
             layers += _ruler(panel.mono, plane)
         for layer in layers:
@@ -445,7 +445,7 @@ def _gap_panel(rows: pd.DataFrame, column: str, title: str) -> alt.LayerChart:
 
 
 def plot_moves(
-    table: pd.DataFrame, *, movable: bool = False, title: str = "", size: fr.Size = (500, 470)
+    table: pd.DataFrame, *, movable: bool = False, title: str = "", size: fr.Size = (440, 420)
 ) -> alt.LayerChart:
     """Systems by two negated penalties, each with a line from its start; (0, 0) is no errors.
 
