@@ -213,7 +213,9 @@ def plot_bias(
         mixed = _checked(chosen(arc), [*axes.values()], name="share", least=0)
     if len(mixed):
         lines.append(plane.at(mixed))
-        mark = _Layer(mixed[["share", *axes.values()]]).mark_line(color=fr.COLOURS[0], strokeWidth=2.5)
+        mark = _Layer(mixed[["share", *axes.values()]]).mark_line(
+            color=fr.COLOURS[0], strokeWidth=2.5
+        )
         layers.append(mark.encode(**plane.channels, order="share:Q"))
     leaders, texts, lost = _label_layers(rows.assign(bold=rows["kind"] == "metric"), plane, lines)
     kinds = [kind for kind in _LOOKS if kind in set(rows["kind"])]

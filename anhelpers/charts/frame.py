@@ -49,11 +49,7 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
           "triangle-left"]
 # fmt: on
 LINE, POINT, BARS, QUIET = "#000000", "#D55E00", "#8A8A8A", "#555555"
-AXIS: dict[str, Any] = {
-    "labelFontSize": FONT,
-    "titleFontSize": FONT,
-    "titlePadding": 10,
-}
+AXIS: dict[str, Any] = {"labelFontSize": FONT, "titleFontSize": FONT, "titlePadding": 10}
 _ROOTS = [0, -0.1, -0.5, -1, -2, -4, -6, -10, -15, -20, -30]  # ticks of a penalty
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _DETAILS = ("n", "n_docs", "pareto", "pareto_share", "accuracy_gap", "naturalness_gap")
@@ -318,7 +314,9 @@ def _headline(title: str, notes: Sequence[str], width: int, font: int = 19) -> d
     """Property `title` of a chart: title and notes wrapped to the width; empty without both."""
     if not title and not notes:
         return {}
-    lines = textwrap.wrap(title.replace(" = ", "\u00a0=\u00a0"), max(20, int((width + 60) / (0.56 * font))))
+    lines = textwrap.wrap(
+        title.replace(" = ", "\u00a0=\u00a0"), max(20, int((width + 60) / (0.56 * font)))
+    )
     wrap = textwrap.TextWrapper(max(24, (width + 60) // 8), break_on_hyphens=False)
     small: dict[str, Any] = {"subtitleFontSize": FONT, "subtitlePadding": 6}
     if notes:

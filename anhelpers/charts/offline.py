@@ -32,10 +32,21 @@ _INK, _SOFT = {"labelColor": "#45484f", "titleColor": "#16181d"}, "#85868a"
 # The look of all charts, in the fonts and sizes of templates/page.css; a title of y is above its axis.
 _THEME: dict[str, dict[str, Any]] = {
     "axis": _WORDS | _INK | {"gridColor": "#e4e2dc", "domainColor": _SOFT, "tickColor": _SOFT},
-    "axisY": {"titleAngle": 0, "titleAlign": "left", "titleBaseline": "bottom", "titleX": -34, "titleY": -10},
+    "axisY": {
+        "titleAngle": 0,
+        "titleAlign": "left",
+        "titleBaseline": "bottom",
+        "titleX": -34,
+        "titleY": -10,
+    },
     "legend": _WORDS | _INK,
     "header": _WORDS | _INK,
-    "title": {"fontSize": 19, "fontWeight": 600, "subtitleFontSize": 14, "subtitleColor": "#45484f"},
+    "title": {
+        "fontSize": 19,
+        "fontWeight": 600,
+        "subtitleFontSize": 14,
+        "subtitleColor": "#45484f",
+    },
     "view": {"stroke": None},
 }
 

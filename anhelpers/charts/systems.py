@@ -192,7 +192,9 @@ def plot_panels(
     for k, (panel, (_, high)) in enumerate(zip(panels, spans, strict=True)):
         plane = _Frame((wide, high), size, (naturalness_title, panel.title))
         _short_axes(plane, last=beside or k == len(panels) - 1)
-        layers, said, own, lost = _drawn(panel, plane, kinds=kinds, offset=None if k else 34 + above)
+        layers, said, own, lost = _drawn(
+            panel, plane, kinds=kinds, offset=None if k else 34 + above
+        )
         if above and not k and panel.mono is not None:
             layers += _ruler(panel.mono, plane)
         for layer in layers:
