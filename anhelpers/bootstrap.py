@@ -282,7 +282,9 @@ def bootstrap_means(
     checks.same_length(columns=x, clusters=clusters)
     counts = Resamples(clusters, n_draws, rng)
     if (m := counts.n_clusters) < 2:
-        raise DataError(f"got {m} cluster, expected at least 2. Resample segments instead.")
+        got = f"{counted(len(x), 'scored segment')} in {m} cluster"
+        remedy = " Resample segments instead." * (len(x) > 1)
+        raise DataError(f"got {got}, expected at least 2.{remedy}")
     sums = cluster_sums(np.stack([np.where(there, x, 0.0), there], axis=2), counts.index)
     sizes, mean = sums[:, :, 1], np.nanmean(x, 0)
     if of is not None:

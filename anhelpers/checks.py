@@ -23,10 +23,11 @@ _TOLERANCE = 1e-9  # of probabilities that add up to 1
 
 def same_length(**named: Sized) -> int:
     """The common length of all arguments."""
-    lengths = {k: len(v) if getattr(v, "ndim", 1) else None for k, v in named.items()}
+    lists = {k: getattr(v, "ndim", not isinstance(v, str)) for k, v in named.items()}
+    lengths = {k: len(v) if lists[k] else None for k, v in named.items()}
     n = next(iter(lengths.values()))
     if n is None or len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        said = ", ".join(f"{k} has {'no list' if n is None else n}" for k, n in lengths.items())
         raise DataError(f"lengths differ: {said}; they must align.")
     return n
 

@@ -105,7 +105,7 @@ def test_lpp_distance_has_an_interval_and_needs_r(files, tiny_lm, capsys):
     [
         ({"A.de": "nur eine Zeile\n"}, [], ["A.de"]),
         ({}, ["-m", "chfr"], ["chfr", "chrf"]),
-        ({"s.csv": "system,X\nA,1\n"}, ["-m", "stored:s.csv#Y"], ["'Y'; known: X."]),
+        ({"s.csv": "system,segment,X\nA,0,1\n"}, ["-m", "stored:s.csv#Y"], ["'Y'; known: X."]),
         (
             {"s.csv": "value,text\ninf,A\n"},
             ["-m", "stored:s.csv#chrf"],
@@ -382,12 +382,18 @@ def test_xmi_of_two_files(files, capsys):
         ("-1\n-2\n", "-1\n", []),
         ("-1\nx\n", "-1\n-2\n", []),
         ("-1\n-2\n", "-2\n-3\n", ["--docs", "src.en2"]),
+        ("-1\n-2\n", "-2\n-3\n", ["--docs", "blank.docs"]),
+        ("-1\n", "-2\n", []),
         ("-1\n-2\n", "-2\n-3\n", ["--per-char"]),
         ("-1\n-2\n", "-2\n-3\n", ["--lm", "no/model"]),
     ],
 )
-def test_xmi_refuses_with_status_2(files, mt, lm, more):
+def test_xmi_refuses_with_status_2(files, mt, lm, more, capsys):
+    Path("blank.docs").write_text("a\td1\n\n", "utf-8")
     assert xmi(mt, lm, *more) == 2
+    named = {"--lm": "no file: no/model.", "--docs": f"{more[-1]}" if more else ""}
+    told = named.get(more[0], "") if more else "expected"
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.neural

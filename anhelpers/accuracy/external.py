@@ -28,6 +28,9 @@ from ..errors import DataError, counted
 from ..metrics import Asked, Given, Metric, signature_of
 from ..mqm.scores import MqmScores, choose_scheme, score_ratings
 
+# a name or unit, and its direction, such as "edits (lower is better)" or "x (points, higher is better)"
+_WAY = re.compile(r"(?P<name>.*?) \((?:(?P<unit>[^()]*), )?(?P<way>higher|lower) is [^()]*\)$")
+_TEXTS = {"text", "mt", "target", "hyp", "translation"}
 _FARTHEST = 10  # standard deviations; points may be further from 0
 _MQM = {"mqm": "penalty", "mqm-accuracy": "accuracy", "mqm-fluency": "fluency"}
 
@@ -89,10 +92,10 @@ def _stored(name: str, kind: str, place: str) -> Metric:
     if not (place.strip() and called.strip() and path.exists()):
         raise DataError(f"got '{name}', expected stored:PLACE#METRIC of an existing place.")
     table = not path.is_dir()
-    family = _said(path, called) if table else None
+    called, family = _said(path, called) if table else (called, None)
     family = family or Family.of(called) or (Family("as stored") if is_mme(path) else None)
     if family is None:
-        raise DataError(f"{called}: no direction. Add a unit such as 'x (lower is better)'.", path)
+        raise DataError(f"no direction. Ask for '#{called} (lower is better)', or higher.", path)
     files = [path] if table else _files(path, called)
 
     def score_systems(test: TestSet) -> Given:
@@ -102,23 +105,37 @@ def _stored(name: str, kind: str, place: str) -> Metric:
 
     where = place if place in SETS else path.name
     parts = {"stored": None, "metric": called, "from": where, "sha256": _digest(files)}
-    return _metric(name, f"{called}, stored", family, parts, score_systems)
+    return _metric(name, f"{_bare(called)}, stored", family, parts, score_systems)
 
 
-def _said(path: Path, called: str) -> Family | None:
-    """Unit and direction in a table's column unit, such as "edits (lower is better)"."""
+def _bare(name: str) -> str:
+    """A name without its direction."""
+    return _WAY.sub(r"\g<name>", name)
+
+
+def _said(path: Path, asked: str) -> tuple[str, Family | None]:
+    """The full name of a table's metric; its direction and unit, in that name or in a column unit."""
     table = read_table(path, {})
-    own = table.columns.drop("system", "ignore")
-    own = [called] if {*table} & {"value", "score", "raw"} else own
-    checks.one_of(called, {*table.get("metric", own)}, f"metric of {path.name}")
+    checks.some(np.ones(len(table), bool), f"{path}: got no rows of scores.")
+    if not ({"system", "segment"} <= {*table} or _TEXTS & {*table}):
+        return asked, Family("as stored")  # which `read_scores` refuses
+    own = {*table} - {"system", "segment", "doc", "document", "lp", "rater", "unit", *_TEXTS}
+    own = {asked} if {*table} & {"value", "score", "raw", "points"} else own
+    own = {*table.get("metric", own)}
+    names = [asked, _bare(asked), *(one for one in own if _bare(one) == asked)]
+    called = next((one for one in names if one in own), asked)
+    checks.one_of(called, own, f"metric of {path.name}")
     table = table[table.metric == called] if "metric" in table else table
-    unit = table.unit.iloc[0] if "unit" in table and len(table) else ""
-    match = re.fullmatch(r"(?P<unit>.*) \((?P<way>higher|lower) is .*\)", unit)
+    units = sorted({*table.get("unit", ())} - {""})
+    told = f"{path}: {called}: got units {', '.join(units):.60}, expected one."
+    checks.some(np.array([len(units) < 2]), told)
+    match = _WAY.fullmatch(units[0] if units else called) or _WAY.fullmatch(asked)
     if match is None:
-        return None
+        return called, None
     known, higher = Family.of(called), match["way"] == "higher"
+    unit = match["unit"] or (match["name"] if units else "as stored")
     same = known is not None and known.higher_is_better == higher
-    return known if same else Family(match["unit"], higher_is_better=higher)
+    return called, known if same else Family(unit, higher_is_better=higher)
 
 
 def _joined(test: TestSet, scores: pd.DataFrame, label: str, place: Path) -> Given:

@@ -30,24 +30,30 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("-t", "--targets", metavar="TGT", help="target text, for models and --per-char")
     add("-l", "--language-pair", metavar="LP", help="codes of multilingual models, such as de-en")
     add("--per-char", action="store_true", help="bits per character, for different tokenizers")
-    add("--docs", metavar="FILE", help="a document per line, to resample documents")
+    add("--docs", metavar="FILE", help="a line domain<TAB>document per sentence, to resample")
     shared._add_options(parser, "--seed", "--output")
 
 
 def run(args: argparse.Namespace) -> None:
     """Read, measure, write a row each for h_lm, h_mt and xmi."""
-    files = [Path(name).is_file() for name in (args.mt, args.lm)]
-    if files[0] != files[1] or not (files[0] or (args.sources and args.targets)):
-        raise DataError("expected two files of scores, or two models with -s SRC and -t TGT.")
+    gone = [name for name in (args.mt, args.lm) if not Path(name).is_file()]
+    if len(gone) == 1 or (gone and not (args.sources and args.targets)):
+        told = "expected two files of scores, or two models with -s SRC and -t TGT"
+        raise DataError(f"{told}; no file: {', '.join(gone):.70}.")
     texts = {"-s": args.sources, "-t": args.targets and not args.per_char}
-    unused = texts if files[0] else {"--unit": args.unit}
-    shared._refuse_unused(f"with {'files of scores' if files[0] else 'models'}", unused)
-    found = _from_files(args) if all(files) else _from_models(args)
+    unused = {"--unit": args.unit} if gone else texts
+    shared._refuse_unused(f"with {'models' if gone else 'files of scores'}", unused)
+    found = _from_models(args) if gone else _from_files(args)
     shared._print_notes(found.notes)
     shared._write_table(found.rows(args.language_pair or "unnamed"), args.output)
 
 
-def _how(args: argparse.Namespace, docs: tuple[str, ...] | None) -> dict[str, Any]:
+def _how(args: argparse.Namespace, n: int, docs: Any = None) -> dict[str, Any]:
+    """Randomness, and the documents of n sentences: those of --docs, else `docs`."""
+    from ..data.plain import documents_of
+
+    if lines := _lines(args.docs, n):
+        docs = [doc for _, doc in documents_of(args.docs, lines)]
     return {"docs": docs, "rng": np.random.default_rng(args.seed)}
 
 
@@ -57,7 +63,7 @@ def _from_files(args: argparse.Namespace) -> Xmi:
     from ..xmi import characters, per_character, xmi
 
     mt, lm, _ = read_score_pair(args.mt, args.lm, args.unit, same_tokens=not args.per_char)
-    how = _how(args, _lines(args.docs, len(mt)) or mt.docs or lm.docs)
+    how = _how(args, len(mt), mt.docs or lm.docs)
     how["unit"] = unit = mt.unit if mt.unit == lm.unit else "nats"
     scores = mt.logprobs / NATS[unit], lm.logprobs / NATS[unit]
     if not args.per_char:
@@ -78,7 +84,7 @@ def _from_models(args: argparse.Namespace) -> Xmi:
     src_lang, _, trg_lang = (args.language_pair or "").partition("-")
     codes: dict[str, Any] = {"src_lang": src_lang or None, "trg_lang": trg_lang or None}
     mt, lm = load_mt(args.mt, **codes), load_q_lm(args.lm, **codes)
-    how = _how(args, _lines(args.docs, len(trgs)))
+    how = _how(args, len(trgs))
     return xmi_from_models(mt, lm, srcs, trgs, per_char=args.per_char, **how).found
 
 

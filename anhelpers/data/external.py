@@ -66,14 +66,12 @@ def _find_segments(test: TestSet, scores: pd.DataFrame) -> pd.DataFrame:
         text, value, and any of system, src, doc: those that the test set has as well must be equal.
     """
     srcs = [*map(_plain, test.srcs)]
-    own = pd.DataFrame(
-        [
-            (system, segment, _plain(text), src, doc)
-            for system, texts in test.systems.items()
-            for segment, (text, src, doc) in enumerate(zip(texts, srcs, test.docs, strict=True))
-        ],
-        columns=["system", "segment", "text", "src", "doc"],
-    )
+    rows = [
+        (system, segment, _plain(text), src, doc)
+        for system, texts in test.systems.items()
+        for segment, (text, src, doc) in enumerate(zip(texts, srcs, test.docs, strict=True))
+    ]
+    own = pd.DataFrame(rows, columns=["system", "segment", "text", "src", "doc"])
     keys = ["text", *(["system"] if "system" in scores else [])]
     keys += ["src"] if "src" in scores and any(srcs) else []
     keys += ["doc"] if "doc" in scores and set(scores.doc) & set(test.docs) else []
@@ -148,16 +146,20 @@ def read_scores(
     UnknownName : no such metric or language pair. DataError : with file and line, for a missing column, a segment
         out of range or of a different document, and a second score by the same rater.
     """
-    table = read_table(path, _NUMBERS, optional=tuple(_NUMBERS))
+    kinds = {metric or "value": float} | _NUMBERS
+    table = read_table(path, kinds, optional=tuple(kinds))
     if "raw" in table:
         table = table.drop(columns=["score", "value"], errors="ignore")
+    elif metric in table and not {"value", "score", "points"} & {*table}:
+        table = table.rename(columns={metric: "value"})
     table = table.rename(columns=_ALIASES)
     numbered = {"system", "segment"} <= set(table)
     if "value" not in table or not (numbered or "text" in table):
         got = ", ".join(filter(None, table))
         if {"system", "value"} <= {*table} and table.system.is_unique:
             got = f"one score per system: {got}"
-        raise DataError(f"got {got:.60}; expected value, and text or system, segment.", path, 1)
+        told = "expected system, segment, value (or text, value)"
+        raise DataError(f"got {got:.60}; {told}.", path, 1)
     if "lp" in table:
         pairs = {
             lp: "-".join(short_code(known_code(c)) for c in lp.split("-")) for lp in {*table.lp}

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 from ..checks import one_of
 from ..errors import AnhelpersError, DataError
 from ..progress import progress
+from .io import make_folder
 
 CACHE, DATA = "ANHELPERS_CACHE", "ANHELPERS_DATA"
 """Environment variables: the folder of downloads, and a folder of data sets that the package may not bundle."""
@@ -110,6 +111,7 @@ def _download(rows: Iterable[_RemoteFile], what: str) -> None:
         raise DataError(f"{len(wanted)} files are missing and {OFFLINE} is set.", what)
     with progress(len(wanted), what, "files") as step:
         for row in wanted:
+            make_folder((root / row.file).parent)
             (root / row.file).unlink(missing_ok=True)
             url = f"{base}/{row.repo}/{row.commit}/{quote(row.path)}"
             source = pooch.create(

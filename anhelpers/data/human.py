@@ -132,6 +132,7 @@ def _with_segments(ratings: pd.DataFrame, whole: TestSet, path: Path) -> pd.Data
     if len(starts) != 1:
         best = max(fits.values(), key=np.sum)
         told = f"lines and documents fit {len(starts)} numberings of {whole.name}."
+        told += " Name its documents with --docs." * (whole.name not in SETS)
         raise DataError(told, path, int(ratings.index[best.argmin()]))
     return ratings.assign(segment=ratings.line - starts[0])
 
@@ -268,18 +269,11 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
         told = f"ratings of some pass are missing for {counted(gaps.sum(), 'text')}"
         raise DataError(f"{told}, first {said:.60}.", file)
     segment, ids = zip(*texts, strict=True)
-    return TextRatings(
-        str(name) if str(name) in SETS else Path(name).name,
-        passes,
-        np.array(segment, dtype=np.int64),
-        ids,
-        tuple(test.srcs[i] for i in segment),
-        tuple(texts.values()),
-        wide["naturalness"][[*passes]].to_numpy(),
-        wide["accuracy"][[*passes]].to_numpy(),
-        len(cands),
-        sha256(read_bytes(file)).hexdigest()[:8],
-    )
+    called = str(name) if str(name) in SETS else Path(name).name
+    rated = tuple(test.srcs[i] for i in segment), tuple(texts.values())
+    points = (wide[axis][[*passes]].to_numpy() for axis in _AXES)
+    facts = *rated, *points, len(cands), sha256(read_bytes(file)).hexdigest()[:8]
+    return TextRatings(called, passes, np.array(segment, dtype=np.int64), ids, *facts)
 
 
 def ratings_beside(name: str | PathLike) -> Path | None:
@@ -339,16 +333,10 @@ def _rated_metric(name: str, trg_lang: str = "de") -> Metric:
         return np.array([known.get(key, np.nan) for key in keys])
 
     parts = {"set": ratings.name, "passes": "+".join(ratings.passes), "n": len(ratings.ids)}
-    return Metric(
-        name,
-        f"rated {axis}, {ratings.name}" if colon else f"rated {axis}",
-        "points, 0 to 100",
-        True,
-        ("srcs",),
-        signature_of({called: None, **parts, "sha256": ratings.digest}),
-        score_segments,
-        bounds=(0.0, 100.0),
-    )
+    label = f"rated {axis}, {ratings.name}" if colon else f"rated {axis}"
+    signature = signature_of({called: None, **parts, "sha256": ratings.digest})
+    facts = name, label, "points, 0 to 100", True, ("srcs",), signature, score_segments
+    return Metric(*facts, bounds=(0.0, 100.0))
 
 
 _of_package = lru_cache(4)(load_ratings)

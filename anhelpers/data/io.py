@@ -25,6 +25,7 @@ from ..errors import DataError, counted, nearest
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _MOST_LINES = 20_000_000
 _PACKINGS = (".gz", ".xz", ".zst")
+_UNREAD = {b"BZh": "bzip2", b"PK\x03\x04": "zip or .xlsx"}
 _MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that mean a missing number
 
 
@@ -134,6 +135,8 @@ def _decode(data: bytes, path: str | PathLike) -> str:
     if at >= 0:
         line = data.count(b"\n", 0, at) + 1
         told = f"got byte {data[at]:#04x}, expected UTF-8 text. Save the file as UTF-8."
+        for kind in (kind for mark, kind in _UNREAD.items() if data.startswith(mark)):
+            told, line = f"got a {kind} file, expected text, or gzip, xz or zstd of it.", 1
         raise DataError(told, path, line)
     return text
 
@@ -265,7 +268,8 @@ def parse_json(text: str | bytes, path: str | PathLike, line: int | None = None)
     except (ValueError, RecursionError) as error:
         reason = str(error)
     if reason:
-        raise DataError(f"malformed JSON object ({reason:.80}).", path, line)
+        each = ", expected one per line (JSON Lines)" * (line is not None)
+        raise DataError(f"malformed JSON object ({reason:.60}){each}.", path, line)
     return value
 
 

@@ -116,7 +116,7 @@ def _read_parallel(
         raise DataError(f"got {got}, expected {said}.", wrong[0])
     texts = {path: found[canary:n] for path, found in lines.items()}
     refs, systems = ({k: texts[p] for k, p in kind.items()} for kind in (files.refs, files.systems))
-    documents = _documents(files.docs, texts[files.docs], canary) if files.docs else []
+    documents = documents_of(files.docs, texts[files.docs], canary) if files.docs else []
     targets = [text for side in (refs or systems).values() for text in side]
     return TestSet(
         name,
@@ -186,7 +186,7 @@ def _lines(path: Path) -> tuple[str, ...]:
     return lines
 
 
-def _documents(
+def documents_of(
     path: str | PathLike, lines: Sequence[str], skipped: int = 0
 ) -> list[tuple[str, str]]:
     """Return (domain, document) of each segment, from lines ``domain<TAB>document``.

@@ -251,8 +251,8 @@ def _rows(path: str) -> pd.DataFrame:
     table = _kept(table, path)
     if table.empty:
         raise DataError("got no ratings.", path)
-    names = table[_NAMES[:3]]
-    _refuse((names == "").any(axis=1), "expected system, doc and segment id", path, names)
+    names = table[_NAMES[:5]]
+    _refuse((names == "").any(axis=1), "expected system, doc, segment ids and rater", path, names)
     if (again := table.hash.duplicated()).any():
         last = table.loc[again.idxmax()]
         first_line = table.line[(table.hash == last.hash).idxmax()]

@@ -183,6 +183,9 @@ def read_score_pair(
             wrong = f"first tokens of {unscored} have no score (0), {why}"
     if wrong:
         raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm, line)
+    if ours.unit != theirs.unit:
+        units = " and ".join(f"{PurePath(path).name} in {one.unit}" for path, one in files)
+        note(f"{units}: all scores are converted to nats. Choose one unit with --unit.")
     return ours, theirs, how
 
 

@@ -252,13 +252,14 @@ def few_documents(table: pd.DataFrame) -> str:
         if part.empty:
             continue
         what = "documents" if "resampled" not in part else str(part.resampled.iloc[0])
-        counted = part["n" if what == "segments" else "n_docs"]
+        what = what.partition(" ")[0]  # not "and raters"
+        counted = part["n_docs" if what == "documents" else "n" if "n" in part else "n_segments"]
         names = ", ".join(part.system[:5]) + ", …" * (len(part) > 5)
         counts = int(counted.min()), what, float(counting[part.index].min()), counted.max()
         text = few_clusters(*counts, uneven=bool(uneven[part.index].any()))
         told.append(f"{names}: {text}" if len(part) < len(table) else text)
     one = "All segments are of one document and are resampled as independent: intervals may be too short."
-    told += [one] * bool(((table.n_docs == 1) & (counting > 1) & ~few).all())
+    told += [one] * bool(((table.n_docs == 1) & (counting > 1)).all())
     return " ".join(told)
 
 

@@ -157,18 +157,9 @@ def load_scores(name: str | PathLike) -> _ScoreTable:
     first, *others = head["references"]
     kinds = head["systems"] | dict.fromkeys(others, "human")
     note = f"{head['name']}: no texts; scores are stored, and labels take the place of the texts."
-    test = TestSet(
-        head["name"],
-        head["lp"],
-        ("",) * n,
-        {first: texts[first]},
-        {name: texts[name] for name in kinds},
-        head["docs"],
-        head["domains"],
-        kinds,
-        (note,),
-        stored=stored,
-    )
+    sides = {first: texts[first]}, {name: texts[name] for name in kinds}
+    facts = *sides, head["docs"], head["domains"], kinds, (note,)
+    test = TestSet(head["name"], head["lp"], ("",) * n, *facts, stored=stored)
     return _ScoreTable(test, frame, mono)
 
 
@@ -261,18 +252,8 @@ def _of_systems(name: str, called: str, scores: Mapping[str, float], where: str)
         return Given(np.array([scores.get(system, np.nan) for system in test.systems]))
 
     signature = signature_of({"stored": None, "metric": called, "from": where})
-    label, unit = f"{called}, stored", family.unit
-    return Metric(
-        name,
-        label,
-        unit,
-        family.higher_is_better,
-        (),
-        signature,
-        None,
-        bounds=family.bounds,
-        score_systems=score_systems,
-    )
+    facts = name, f"{called}, stored", family.unit, family.higher_is_better, (), signature, None
+    return Metric(*facts, bounds=family.bounds, score_systems=score_systems)
 
 
 def _digest(texts: Sequence[str]) -> str:

@@ -21,6 +21,8 @@ from .._lazy import pd
 from ..errors import DataError
 from ..stats import correlation_interval, correlation_p, holm, pearson, spearman
 
+_METRICS = "bleu", "xmi", "h_lm", "h_mt"
+
 
 @dataclass(frozen=True)
 class _CorpusFeatures:
@@ -196,9 +198,11 @@ def metric_correlations(table: pd.DataFrame) -> pd.DataFrame:
     ----------
     Bugliarello et al. 2020, Figure 2.
     """
+    lacking = ", ".join(sorted({"src", "trg", *_METRICS} - {*table}))
+    checks.some(np.array([not lacking]), f"the table lacks the columns {lacking}.")
     rows = []
     for side, part in (("into", table[table.trg == "en"]), ("out of", table[table.src == "en"])):
-        for x, y in combinations(("bleu", "xmi", "h_lm", "h_mt"), 2):
+        for x, y in combinations(_METRICS, 2):
             n = len(part)
             r = float(pearson(part[x], part[y])) if n > 2 else np.nan
             low, high = map(float, correlation_interval(r, n))

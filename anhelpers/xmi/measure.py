@@ -234,6 +234,7 @@ def characters(trgs: Sequence[str]) -> np.ndarray:
     >>> characters(["Ja. ", ""]).tolist()
     [3.0, nan]
     """
+    trgs = checks.texts("trgs", trgs)
     return np.array([len(trg.strip()) or np.nan for trg in trgs], dtype=np.float64)
 
 
@@ -349,6 +350,7 @@ def _docs(docs: Sequence | None, scored: np.ndarray) -> np.ndarray:
     """The documents of the scored sentences; without documents, each sentence is its own."""
     docs = range(len(scored)) if docs is None else docs
     checks.same_length(logprobs=scored, docs=docs)
+    checks.some(scored, "no sentence has all its scores.")
     return checks.names(docs)[scored]
 
 

@@ -251,6 +251,8 @@ def toy_pair(
     """
     build = PAIRS[checks.one_of(name, PAIRS, "toy pair")]
     checks.whole("n_words", n_words, least=2)
+    for called, share in (("noise", noise), ("vague", vague)):
+        checks.pmf(f"{called}, 1 - {called}", [share, 1 - share])
     frequent = np.arange(1, n_words + 1) ** -float(skew)
     joint, sources, targets = build(frequent / frequent.sum(), noise, vague)
     weights = np.full(len(joint), 1 / len(joint))

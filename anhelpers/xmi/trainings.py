@@ -126,6 +126,7 @@ def mean_over_trainings(
     of_texts = 0.0
     if ses is not None:
         errors = checks.finite("ses", ses, (k,))
+        checks.non_negative("ses", errors.min())
         of_texts = float(np.mean(errors**2))
     variance = of_runs + of_texts
     freedom = (k - 1) * min(variance / of_runs, 1e6) ** 2 if of_runs else math.inf

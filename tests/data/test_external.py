@@ -213,12 +213,52 @@ def test_one_negative_cell_is_refused_and_no_unit(table, kind):
         (["src,mt,score", "Two.,Deux.,1"], "chrF", DataError, "scores.csv"),
         (["system,segment,score", "A,0,-2", "A,2,3"], "log_prob", DataError, "line 3: .* got 3.0"),
         (["system,score", "A,30", "B,20"], "chrF", DataError, "line 1: got one score per system"),
+        (["system,score", "A,30"], "x", DataError, "line 1: got one score per system"),
+        (["system,segment,value,metric"], "chrF", DataError, "got no rows"),
+        (
+            ["segment,A,B", "0,1,2"],
+            "x",
+            DataError,
+            "got segment, A, B; expected system, segment, v",
+        ),
+        (
+            [
+                "system,segment,value,unit",
+                "A,0,1,x (lower is better)",
+                "A,1,1,x (higher is better)",
+            ],
+            "x",
+            DataError,
+            "got units x .higher is better., x .lower",
+        ),
         (["system chrF id", "A\t30 1"], "chrF", DataError, "2 cells, expected 1 as in 'system ch"),
     ],
 )
 def test_bad_tables_are_refused(table, lines, metric, error, named):
     with pytest.raises(error, match=named):
         stored(table(*lines), metric)
+
+
+@pytest.mark.parametrize("asked", ["x", "x (lower is better)"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("system,segment,x (lower is better)", "A,0,2"),
+        ("system,segment,metric,value", "A,0,x (lower is better),2"),
+        ("system,segment,value,unit", "A,0,2,points (lower is better)"),
+        ("system,segment,x", "A,0,2"),
+        ("system,segment,value", "A,0,2"),
+    ],
+)
+def test_the_name_of_a_metric_may_have_its_direction(table, asked, lines):
+    path = table(*lines)
+    if asked == "x" and "lower" not in "".join(lines):
+        with pytest.raises(DataError, match=r"no direction. Ask for '#x \(lower is better\)'"):
+            stored(path, asked)
+        return
+    metric = _external_metric(f"stored:{path}#{asked}")
+    assert (metric.higher_is_better, metric.label) == (False, "x, stored")
+    assert stored(path, asked)[0, 0] == 2
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):

@@ -93,7 +93,12 @@ def test_direct_assessment_has_no_spans(wave):
     ("rows", "kind", "lp", "named"),
     [
         ([row("A", 2, 50, "d9"), *ROWS], "esa", "en-cs", "line 1"),
-        ([row("A", 3, 50, "d2")], "esa", "en-cs", "mine"),  # lines from 0 or from 1
+        (
+            [row("A", 3, 50, "d2")],
+            "esa",
+            "en-cs",
+            "mine. Name its documents with --docs",
+        ),  # lines from 0 or from 1
         ([*ROWS, row("A", 3, 101, "d2")], "esa", "en-cs", "line 9"),
         ([*ROWS, row("A", 3, "x", "d2")], "esa", "en-cs", "line 9"),
         ([ROWS[0], row("A", "y", 9, "d2")], "esa", "en-cs", "line 2"),

@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import json
 import lzma
@@ -54,6 +55,8 @@ def test_lines_end_at_line_feeds(file, data, lines):
 TABLE = {"system": str, "n": int, "score": float}
 BAD = [  # reader, name, bytes, line
     ("lines", "latin1.txt", "a\nä\n".encode("latin-1"), 2),
+    ("lines", "a.bz2", bz2.compress(b"a\n"), 1),
+    ("lines", "a.zip", b"PK\x03\x04\n\0", 1),
     ("lines", "nul.txt", b"a\nb\nc\0\n", 3),
     ("lines", "utf16.txt", "ab\n".encode("utf-16"), 1),
     *[("lines", f"cut{end}", pack(b"text " * 99)[:-9], None) for end, pack in PACK.items()],

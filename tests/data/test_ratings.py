@@ -152,6 +152,7 @@ def test_archives_and_line_ends(write, tmp_path):
         ([TED, ROW, TED], 3),
         ([TED, ROW.replace("news_x:en-de", " ")], 2),
         ([TED, ROW, ROW.replace("A\t", " \t", 1)], 3),
+        *[([TED, ROW, re.sub(rf"^((?:[^\t]*\t){{{k}}})[^\t]*", r"\1 ", ROW)], 3) for k in range(5)],
         ([UNBABEL, ROW + '"{""a'], 2),
         ([UNBABEL, ROW + '{}\t"x"'], 2),
     ],

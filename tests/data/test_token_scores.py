@@ -85,7 +85,7 @@ Generate test with beam=1: BLEU4 = 100.00
 """
 
 
-def test_fairseq_has_its_ids_and_base_2(write):
+def test_fairseq_has_its_ids_and_base_2(write, capsys):
     path = write(FAIRSEQ)
     found = _read_token_scores(path)
     np.testing.assert_allclose(found.logprobs, [-LN2, np.nan, -3 * LN2], rtol=1e-15)
@@ -96,6 +96,9 @@ def test_fairseq_has_its_ids_and_base_2(write):
         ("ja", "", "die Kat@@ ze"),
     )
     np.testing.assert_array_equal(_read_token_scores(path, "nats").logprobs, [-1, np.nan, -3])
+    mt, lm, _ = read_score_pair(path, write("-1\n-2\n-3\n", "lm"))
+    assert (mt.unit, lm.unit, mt.logprobs[0]) == ("bits", "nats", found.logprobs[0])
+    assert "in bits and lm in nats: all scores are converted to nats." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -387,8 +387,16 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
 
 @pytest.mark.parametrize(
     ("n_docs", "counting", "told"),
-    [(1, 40, "All segments are of one document"), (40, 40, ""), (1, 1, ""), (6, 5.5, "only 6 doc")],
+    [
+        (1, 40, "All segments are of one document"),
+        (40, 40, ""),
+        (1, 1, ""),
+        (6, 5.5, "only 6 doc"),
+        (1, 4, "only 4 segments: "),
+    ],
 )
 def test_a_caution_names_one_document_and_few(n_docs, counting, told):
     rows = pd.DataFrame({"system": ["A"], "n_docs": n_docs, "n_effective": counting})
+    if n_docs == 1:
+        rows = rows.assign(n_segments=counting, resampled="segments and raters")
     assert planes.few_documents(rows)[: len(told) or None] == told

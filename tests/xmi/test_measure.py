@@ -173,6 +173,8 @@ def test_rounding_above_0_is_a_certain_sentence():
         ([-1, np.nan, np.nan], LM, {}, None, None),  # one sentence is left
         ([np.nan] * 3, LM, {}, None, None),
         (MT, LM, {"docs": "ab"}, None, None),
+        (MT, LM, {"docs": "abc"}, None, None),
+        ([], [], {}, None, None),
         (MT, LM, {"tokens": ([3, 4, 5], [3, 5, 5])}, None, None),
         (MT, LM, {"tokens": (["a", "b", "cd"], ["a", "b", "ce"])}, None, None),
         (MT, LM, {"tokens": ([3, 4, 5], [3, 4])}, None, None),
