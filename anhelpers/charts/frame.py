@@ -315,7 +315,7 @@ def _headline(title: str, notes: Sequence[str], width: int, font: int = 19) -> d
     if not title and not notes:
         return {}
     lines = textwrap.wrap(
-        title.replace(" = ", "\u00a0=\u00a0"), max(20, int((width + 60) / (0.56 * font)))
+        title.replace(" = ", "\u00a0=\u00a0"), max(20, int((width + 60) / (0.51 * font)))
     )
     wrap = textwrap.TextWrapper(max(24, (width + 60) // 8), break_on_hyphens=False)
     small: dict[str, Any] = {"subtitleFontSize": FONT, "subtitlePadding": 6}

@@ -20,10 +20,12 @@ def smoke(tmp_path_factory):
     alt = pytest.importorskip("altair", reason="install altair: pip install 'anhelpers[notebooks]'")
     from anhelpers.charts import offline
     from anhelpers.notebooks.export import _export_html
+    from anhelpers.widgets import guess
 
     points = alt.Data(values=[{"x": 1, "y": 1}, {"x": 2, "y": 2}])
     chart = alt.Chart(points).mark_point(color="#0072B2").encode(x="x:Q", y="y:Q")
 
+    asked = guess("How *many*?", (5, "It is **five**."), range=(0, 10), after=chart)
     words = pd.DataFrame({"text": ["A sentence of some words, not a number."], "n": [1.5]})
 
     with pytest.MonkeyPatch.context() as patch:
@@ -48,6 +50,7 @@ def smoke(tmp_path_factory):
         CODE("chart", outputs=[shows(offline.picture(chart)), shows(GERMAN)]),
         CODE("broad", outputs=[shows(offline.picture(chart.properties(width=900)))]),
         TEXT(many + re.sub("column number [0-9]+", "---", many) + many),
+        CODE("asked", outputs=[shows(asked.fragment())]),
         CODE("words", outputs=[shows(words.to_html())]),
         TEXT("See [below](#Inside)."),
         CODE(
@@ -194,3 +197,19 @@ def test_one_switch_shows_all_code_and_one_keeps_a_theme(page, smoke):
     page.reload()
     assert page.evaluate(dark) == "rgb(20, 20, 20)"
     assert chart.evaluate("e => getComputedStyle(e).filter").startswith("invert")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_paints_at_once_moves_nothing_and_asks_for_nothing(page, smoke, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    asked = []
+    page.on("request", lambda one: asked.append(one.url))
+    note = "new PerformanceObserver(l => l.getEntries().forEach(e => (window.moved += e.value)))"
+    page.add_init_script(f"window.moved = 0; {note}.observe({{type: 'layout-shift', buffered: true}})")
+    page.goto(smoke)
+    page.locator(".anx").first.wait_for()
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    first = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert first < 1000
+    assert page.evaluate("moved") < 0.05
+    assert [one for one in asked if not one.startswith(("data:", smoke))] == []
