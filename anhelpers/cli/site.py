@@ -11,7 +11,9 @@ from typing import Any
 from ..progress import say
 
 # The first chart of a page.
-_PICTURE = re.compile(r'<svg[^>]*class="marks anx-figure.*?</svg>|<img[^>]*"data:image/svg[^>]*>', re.S)
+_PICTURE = re.compile(
+    r'<svg[^>]*class="marks anx-figure.*?</svg>|<img[^>]*"data:image/svg[^>]*>', re.S
+)
 EXAMPLE = "anhelpers site --built build --out build/site"
 
 

@@ -205,7 +205,9 @@ def test_a_page_paints_at_once_moves_nothing_and_asks_for_nothing(page, smoke, w
     asked = []
     page.on("request", lambda one: asked.append(one.url))
     note = "new PerformanceObserver(l => l.getEntries().forEach(e => (window.moved += e.value)))"
-    page.add_init_script(f"window.moved = 0; {note}.observe({{type: 'layout-shift', buffered: true}})")
+    page.add_init_script(
+        f"window.moved = 0; {note}.observe({{type: 'layout-shift', buffered: true}})"
+    )
     page.goto(smoke)
     page.locator(".anx").first.wait_for()
     page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
