@@ -216,7 +216,7 @@ def plot_optimism(
         each = zip(fan.ks.tolist(), fan.naturalness.T, fan.accuracy.T, strict=True)
         thin, lines = _paths({f"K = {k}": (n, a) for k, n, a in each}, plane)
         grey = {"color": alt.value(_FAN), "detail": "series:N"}
-        layers += _strokes(lines, plane, "fan", grey, 1.5)
+        layers += _strokes(lines, plane, "fan", grey, 1.5 if len(thin) > 1 else 3)
     shown = systems[plane.holds(systems)]
     marks = plane.at(shown)
     last = np.array([p[-1] for p in thin.values()] or np.empty((0, 2)))
@@ -317,9 +317,8 @@ def plot_callouts(
         third = own[1:-1][len(own[1:-1]) // 2 :][:1]
         at = [(0.0, own[0][1]), *third, (math.inf, own[-1][1])]
         rows.append([(beta, f"{k}  {texts[taken]}") for k, (beta, taken) in enumerate(at, 1)])
-    # the width of a character
-    em = 0.52 if spaced(studies[0].test.trg_lang) else 1
-    wide = max(20, int(size[0] / (em * fr.FONT)))
+    # over the width of a character
+    wide = max(20, int(size[0] / fr.FONT / (0.52 if spaced(studies[0].test.trg_lang) else 1)))
     lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
     high, panels = max(map(len, lines)), []
     for study, row, written in zip(studies, rows, lines, strict=True):
