@@ -322,8 +322,9 @@ def plot_callouts(
     lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
     high, panels = max(map(len, lines)), []
     for study, row, written in zip(studies, rows, lines, strict=True):
-        y, x = (f"{'' if m.higher_is_better else '−'}{m.name}" for m in study.metrics)
-        plane = _Frame(axis_ranges([study.curve]), size, (f"{x} →", f"{y} ↑"))
+        y, x = ("−" * (not m.higher_is_better) for m in study.metrics)
+        titles = f"{x}{study.metrics[1].name} →", f"{y}{study.metrics[0].label} ↑"
+        plane = _Frame(axis_ranges([study.curve]), size, titles)
         (line, ends), paths, marks = _curve_layers(study.curve, plane, betas=[b for b, _ in row])
         # views of one name would share their data
         line.name = alt.Undefined
@@ -344,7 +345,7 @@ def plot_callouts(
         for study, row in zip(studies, rows, strict=True)
     ]
     chart, note = alt.hconcat(*panels, spacing=30), f"The sentence: “{srcs[segment]}”"
-    return fr._framed(chart, title, words, [note], width=len(studies) * (size[0] + 90))
+    return fr._framed(chart, title, words, [note], width=len(studies) * size[0])
 
 
 def _moments(study: OracleStudy) -> list[list[tuple[float, int]]]:
