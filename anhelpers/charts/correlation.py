@@ -77,13 +77,15 @@ def plot_local_correlation(
 
 def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.LayerChart:
     column, x_title = _WINDOWS[kind]
+    if kind != "nearest" and rows["n_systems"].nunique() == 1:
+        x_title += f", {rows['n_systems'].iloc[0]:g} systems each"
     low, high = float(rows[column].min()), float(rows[column].max())
     margin = 0.06 * (high - low) or 1.0
     ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
     axis = fr._axis_of(x_title, size[0], tickCount=size[0] // 70, grid=False, **ticks)
     domain = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
     x = alt.X(f"{column}:Q", axis=axis, scale=domain)
-    scale = alt.Scale(domain=[-1.05, 1.25], nice=False)
+    scale = alt.Scale(domain=[-1.05, 1.05], nice=False)
     y_title = ["Pearson's r of", "the two axes"] if y_axis else None
     left = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **fr.AXIS)
     y = {c: alt.Y(f"{c}:Q", scale=scale, axis=left) for c in (*_R, *_ALONE)}
@@ -102,17 +104,6 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
         mean.encode(x=x, y=y["selection_pearson"]),
         fr._dots(rows, fill=fr.COLOURS[0], size=110).encode(x=x, y=y["pearson"], tooltip=tips),
     ]
-    if kind != "nearest":
-        sizes = rows["n_systems"].unique()
-        if len(sizes) == 1:
-            label = f"{sizes[0]:g} systems" + " each" * (len(rows) > 1)
-            counts = pd.DataFrame({column: [(low + high) / 2], "label": [label]})
-        else:  # about as many numbers as there is room for
-            step = -(-len(rows) * 3 * fr.FONT // size[0])
-            counts = rows.sort_values(column)[::step]
-            counts = counts[[column]].assign(label=[f"{n:g}" for n in counts["n_systems"]])
-        texts = _Layer(counts.assign(pearson=1.15)).mark_text(fontSize=fr.FONT)
-        layers.append(texts.encode(x=x, y=y["pearson"], text="label:N"))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 

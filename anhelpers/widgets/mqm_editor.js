@@ -3,7 +3,6 @@
 
 const TENTHS = 10, PAGE = 10; // a slider moves by a tenth of a point, PageUp by a whole one
 const SIDES = ["accuracy", "fluency", "neither"]; // what a category can count for
-const KINDS = ["penalty", "accuracy", "fluency"];
 const MARGIN = 1.1; // room beyond the worst penalty, as in charts/tradeoff.py
 const FONT = 16, HIGH = 20, MARK = 9, GAPS = [14, 30, 50]; // pixels of the picture: letters, a label, half a mark, to its label
 const PLACES = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1]]; // of a label around its mark
@@ -12,7 +11,7 @@ const broken = (name) => name.split("/").flatMap((part, k) => (k ? ["/", make("w
 const root2 = (v) => Math.sign(v) * Math.sqrt(Math.abs(v)); // the axes are of square roots
 const rounded = (v) => Math.round(v * 1e9) / 1e9;
 const short = (v) => String(+v.toPrecision(4));
-const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0").replace(/ (\d+) → /g, "\u00a0$1\u00a0→\u00a0"); // within a line
+const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0"); // within a line
 
 // ---- the arithmetic, and what is said of it
 function penalties(data, weights, categories) { // per system: penalty, accuracy, fluency
@@ -36,11 +35,6 @@ function categoryPoints(data, weights) { // what each category costs per segment
     points[c] += mean * weights[data.severities[w]];
   });
   return points;
-}
-
-function ranksOf(values) { // 1 for the least; equal ones share the better rank
-  const v = values.map(rounded);
-  return v.map((one) => 1 + v.filter((other) => other < one).length);
 }
 
 function frontierOf(values) { // no other is at least as good on both axes and better on one
@@ -182,18 +176,6 @@ function controls(data) {
   return ui;
 }
 
-function numbersTable(data) { // {element, cells: per system, the cells of accuracy, fluency, penalty}
-  const cells = data.systems.map(() => KINDS.map(() => make("td")));
-  const head = heads("system", "accuracy (rank)", "fluency (rank)", "penalty (rank)");
-  const rows = data.systems.map((name, i) => make("tr", {}, make("th", { scope: "row" }, name), ...cells[i]));
-  const most = Math.max(...data.n_segments), least = Math.min(...data.n_segments), n = most === least ? most : `${least} to ${most}`;
-  const caption = make("caption", {}, `Penalties in MQM points per segment: 0 is perfect, lower is better. n = ${n} segments. ` +
-    "In the picture, a ring: on the frontier, no other system is at least as good on both axes and better on one. Dashed: from where a system stood.");
-  const element = tableOf(caption, head, rows);
-  element.classList.add("anx-numbers");
-  return { element, cells };
-}
-
 function ticksOf(svg, axis) { // a function that writes the numbers of an axis anew, a factor larger
   const group = svg.querySelector(`.role-axis[aria-label^="${axis}"]`);
   const texts = [...group.querySelectorAll(".role-axis-label text")].map((text) => [text, text.textContent]);
@@ -205,8 +187,8 @@ function ticksOf(svg, axis) { // a function that writes the numbers of an axis a
 }
 
 function render({ model, el }) {
-  const data = model.get("data"), ui = controls(data), numbers = numbersTable(data), names = data.systems;
-  const left = div("left", ui.chart, ui.zoom, ui.told, numbers.element); // no control moves when the words do
+  const data = model.get("data"), ui = controls(data), names = data.systems;
+  const left = div("left", ui.chart, ui.zoom, ui.told); // no control moves when the words do
   const main = div("main", left, div("right", ui.costs, div("tools", ui.reset), ui.box));
   const weights = () => model.get("weights"), categories = () => model.get("categories");
   const mark = data.example && marking(data.example, weights, categories);
@@ -267,12 +249,8 @@ function render({ model, el }) {
     }).join(", "));
   }
 
-  function write(now, words) {
+  function write(words) {
     ui.told.replaceChildren(...Object.entries(words).map(([head, text]) => make("div", {}, make("b", {}, head + ": "), unbroken(text))));
-    const ranks = KINDS.map((_, k) => ranksOf(now.map((v) => v[k])));
-    numbers.cells.forEach((cells, i) => [1, 2, 0].forEach((k, column) => {
-      cells[column].textContent = `${number(now[i][k], 3)} (${ranks[k][i]})`;
-    }));
     const points = categoryPoints(data, weights());
     ui.rows.forEach((one, c) => {
       const side = categories()[one.name], was = data.start.categories[one.name];
@@ -296,7 +274,7 @@ function render({ model, el }) {
     }
     move(now);
     if (mark) mark.paint();
-    write(now, words);
+    write(words);
     off(ui.reset, same);
     root.dataset.weights = data.severities.map((name) => weights()[name]).join(" ");
   }

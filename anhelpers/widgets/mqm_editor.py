@@ -165,16 +165,13 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         costs = [[name, f"{value:g}"] for name, value in self.weights.items()]
         sides = [[name, side] for name, side in self.categories.items()]
         wide, high = self.data["box"][4:]
-        one = self.data["example"] or {"source": "", "words": []}
         return _static_page(
             drawn(plot_moves(frame, size=(wide, high))),
             _plain_table(points, list(shown), rows, "right"),
             _plain_table("Cost of an error, in MQM points.", ["error", "weight"], costs, "right"),
             _plain_table("What each category counts for.", ["category", "counts for"], sides),
             title=self.data["title"],
-            words=[("Source:", one["source"]), ("Translation:", " ".join(one["words"]))][
-                : 2 * bool(one["words"])
-            ],
+            words=[("To mark:", " ".join(one["words"])) for one in [self.data["example"]] if one],
         )
 
 

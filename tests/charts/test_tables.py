@@ -7,7 +7,7 @@ import pytest
 from anhelpers.charts.correlation import plot_bias, plot_local_correlation
 from anhelpers.errors import DataError, UnknownName
 
-from .drawn import layers, rows_of, texts
+from .drawn import layers, rows_of
 
 
 @pytest.fixture
@@ -29,10 +29,8 @@ def test_a_panel_for_each_kind_of_window_on_one_scale(windows):
     assert {"n_systems", "pearson_low", "systems"} <= {t["field"] for t in encoding["tooltip"]}
     fields = {(e["y"]["field"], e.get("y2", {}).get("field")) for _, e, _ in drawn}
     assert {("pearson_low", "pearson_high"), ("selection_low", "selection_high")} <= fields
-    assert texts(chart) == ["5 systems each"]
+    assert "5 systems each" in " ".join(other["x"]["axis"]["title"])
     assert "4 systems at 0.4 SD: r = -0.50 (-0.80 to -0.20)" in chart.description
-    windows.loc[4, "n_systems"] = 7
-    assert texts(plot_local_correlation(windows[3:])) == ["5", "7"]
 
 
 def test_a_window_without_an_interval_or_without_r(windows):
