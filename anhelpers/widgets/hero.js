@@ -1,12 +1,13 @@
-// The opening: one sentence in large letters and a slider from faithful to natural. The guess appears with the first change,
-// the plane with the third, the answer at the end. Python ships the candidates of one source and the ways through them.
+// The opening: one sentence in large letters and a slider from faithful to natural. The guess appears with the first
+// change, the plane with the third, the answer at the end. Python ships one source's candidates and the ways through them.
 
 const GUESSES = [1, 5, 10, 20, 40, 80]; // points
 const PLANE_FROM = 3; // changes
 
 function render({ model, el }) {
   const data = model.get("data"), id = newId(), plane = planeOf(), keys = {};
-  const inTarget = { dir: "auto", ...langOf(data, 1) }, short = (x, i = 0) => number(x, data.digits[i]).replace(/\.0+$/, "");
+  const inTarget = { dir: "auto", ...langOf(data, 1) };
+  const short = (x, i = 0) => number(x, data.digits[i]).replace(/\.0+$/, "");
   const slider = make("input", { type: "range", min: 0, step: "any", id, ...QUIET }), ticks = div("ticks");
   const stack = [...new Set(data.ways.flat())].map((i) => [i, make("p", inTarget, data.texts[i])]);
   const ask = div("hint", "Drag towards natural"), question = span("question"), answer = make("p", { role: "status" });
@@ -14,26 +15,31 @@ function render({ model, el }) {
   const box = make("input", { type: "checkbox", ...QUIET });
   const allow = make("label", { class: "anx-allow" }, box, " allow sentences about something else");
   const chart = div("chart", plane.svg), dot = div("seen"), see = div("see", chart, dot);
-  const chips = make("div", { class: "anx-tools anx-guesses", role: "group", "aria-label": "Your guess, in points" }, ...guesses);
-  const gloss = data.gloss ? [glossOf(data.gloss)] : [], label = make("label", { for: id, class: "anx-unseen" }, "from faithful to natural");
+  const chips = make("div", { class: "anx-tools anx-guesses", role: "group", "aria-label": "Your guess, in points" });
+  const label = make("label", { for: id, class: "anx-unseen" }, "from faithful to natural");
+  chips.append(...guesses);
+  const gloss = data.gloss ? [glossOf(data.gloss)] : [];
   const more = div("two", div("write", question, chips, answer, allow, div("note", data.note), ...gloss), see);
   const source = make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, data.src);
   const bar = div("way", label, span("faithful", "faithful"), div("track", slider, ticks), span("natural", "natural"));
-  const root = rootOf(data, "hero anx-card", "From faithful to natural", source, div("stack", ...stack.map(([, text]) => text)), bar, ask, more);
+  const large = div("stack", ...stack.map(([, text]) => text));
+  const root = rootOf(data, "hero anx-card", "From faithful to natural", source, large, bar, ask, more);
   el.append(root);
   let way, seen = 0, ended = false;
 
   const last = () => way.length - 1, place = () => clamp(model.get("place"), 0, last());
 
-  function layWay() { // without sentences about something else, or with them; a slider at its end stays there
+  function layWay() { // without sentences about something else, or with them; a slider stays at its end
     const old = way, atEnd = old && Math.round(place()) === last();
     way = data.ways[+(model.get("allowed") && data.ways.length > 1)];
     box.checked = model.get("allowed");
     const cloud = [...data.texts.keys()].filter((i) => way === data.ways.at(-1) || !data.aside[i]);
     const of = (some, values) => some.map((i) => values[i]), { accuracy, naturalness } = data;
-    const row = { accuracy: of(way, accuracy), naturalness: of(way, naturalness), clouds: [of(cloud, accuracy), of(cloud, naturalness)] };
-    const say = (i) => dot.replaceChildren(make("span", inTarget, data.texts[cloud[i]]), " ", span("note", whole(scores(cloud[i]))));
-    plane.lay(row, data.axes, ["accuracy", "naturalness"], { see: say, texts: of(cloud, data.texts) });
+    const clouds = [of(cloud, accuracy), of(cloud, naturalness)];
+    const row = { accuracy: of(way, accuracy), naturalness: of(way, naturalness), clouds };
+    const said = (i) => [make("span", inTarget, data.texts[i]), " ", span("note", whole(scores(i)))];
+    plane.lay(row, data.axes, ["accuracy", "naturalness"], {
+      see: (i) => dot.replaceChildren(...said(cloud[i])), texts: of(cloud, data.texts) });
     dot.textContent = "Each dot is a translation: point at it, tap it, or use the arrow keys.";
     slider.max = Math.max(1, last());
     Object.assign(keys, sliderKeys(1, last()));
@@ -49,7 +55,8 @@ function render({ model, el }) {
   const scores = (i) => `accuracy ${short(data.accuracy[i])} · naturalness ${short(data.naturalness[i], 1)}`;
 
   function paint() { // what a place of the slider changes
-    const k = Math.round(place()), from = data.accuracy[way[0]], lost = from - data.accuracy[way[last()]], guess = model.get("guess");
+    const k = Math.round(place()), guess = model.get("guess");
+    const from = data.accuracy[way[0]], lost = from - data.accuracy[way[last()]];
     seen = Math.max(seen, k);
     ended ||= k === last();
     for (const [i, text] of stack) text.classList.toggle("anx-on", i === way[k]);
@@ -62,7 +69,8 @@ function render({ model, el }) {
     question.textContent = `At the left end it has ${short(from)} ${data.points}. Guess: how many are lost at the right end?`;
     for (const one of guesses) one.setAttribute("aria-pressed", guess === +one.value);
     const mean = (i) => `${number(data.paid[i], 1)}\u00a0points`, on = way !== data.ways[0];
-    const all = ` On average over ${data.n} sentences: ${mean(+on)}${on ? `; ${mean(0)} without sentences about something else` : ""}.`;
+    const before = on ? `; ${mean(0)} without sentences about something else` : "";
+    const all = ` On average over ${data.n} sentences: ${mean(+on)}${before}.`;
     const told = make("b", {}, `It loses ${short(lost)} of its ${short(from)} points.`);
     if (ended) answer.replaceChildren(told, guess ? ` You guessed ${guess}.` : "", all);
     plane.paint(k, { seen: ended ? way.length : seen + 1 });

@@ -1,5 +1,5 @@
-// Fool the judges: two metrics score what is typed, at every key, beside the plane of this source's candidates. Python
-// ships the scored candidates, the references and the critic's table; chrf.js and critic.js score as Python does.
+// Fool the judges: two metrics score what is typed, at every key, beside the plane of the candidates. Python ships the
+// scored candidates, the references and the critic's table; chrf.js and critic.js score as Python does.
 
 const FULL = 0.4; // nats of one word that give it the full colour
 const PAUSE = 1500; // milliseconds until typing is announced
@@ -20,9 +20,10 @@ function winsBetween(one, a, n) { // [from, to] of the β at which a point beats
 }
 
 function beatenSaid(one, own) { // whether it lies above the oracle curve
-  const span = winsBetween(one, own.a, own.n), prefer = `Both metrics together prefer yours to all ${one.texts.length} candidates`;
-  if (!span) return "At every β some candidate has a higher value.";
-  const [low, high] = span;
+  const wins = winsBetween(one, own.a, own.n);
+  const prefer = `Both metrics together prefer yours to all ${one.texts.length} candidates`;
+  if (!wins) return "At every β some candidate has a higher value.";
+  const [low, high] = wins;
   const where = low === 0 ? (high === Infinity ? "at every β" : `at β below ${shortBeta(high)}`)
     : high === Infinity ? `at β above ${shortBeta(low)}` : `at β from ${shortBeta(low)} to ${shortBeta(high)}`;
   return `${prefer} ${where}. Is it true to the source?`;
@@ -30,7 +31,7 @@ function beatenSaid(one, own) { // whether it lies above the oracle curve
 
 function oddsSaid(score) { // a critic's score in words
   const chance = clamp(Math.round(100 / (1 + Math.exp(-score))), 1, 99);
-  return `an original with a chance of ${chance}\u00a0%`;
+  return `an original, with a chance of ${chance}\u00a0%`;
 }
 
 function colouredWords(text, judged, references) { // each word coloured by its share, pieces of a reference underlined
@@ -58,12 +59,16 @@ function colouredWords(text, judged, references) { // each word coloured by its 
 function controls(data) {
   const id = newId();
   return {
-    ...slideBar(id, "β", { min: 0 }, ["◀", "Previous change of the oracle's choice"], ["▶", "Next change of the oracle's choice"]),
+    ...slideBar(id, "β", { min: 0 }, ["◀", "Previous change of the oracle's choice"],
+      ["▶", "Next change of the oracle's choice"]),
     back: button("‹", "Previous source"), forth: button("›", "Next source"), where: span("where"),
     source: make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }), gloss: div("gloss"),
-    area: make("textarea", { id: id + "-t", rows: 3, dir: "auto", spellcheck: "true", autocomplete: "off", ...langOf(data, 1), ...QUIET }),
-    words: make("div", { class: "anx-words", dir: "auto", ...langOf(data, 1) }), scores: div("scores"), verdict: div("verdict"),
-    legend: div("note", span("key anx-down", "sounds translated"), " ", span("key anx-up", "sounds original"), " ", span("hit", "in the reference")),
+    area: make("textarea", { id: id + "-t", rows: 3, dir: "auto", spellcheck: "true", autocomplete: "off", ...langOf(data, 1),
+      ...QUIET }),
+    words: make("div", { class: "anx-words", dir: "auto", ...langOf(data, 1) }),
+    scores: div("scores"), verdict: div("verdict"),
+    legend: div("note", span("key anx-down", "sounds translated"), " ", span("key anx-up", "sounds original"), " ",
+      span("hit", "in the reference")),
     refs: make("details", { class: "anx-note" }), seen: div("seen"), chart: div("chart"),
     said: make("div", { class: "anx-hidden", role: "status" }),
   };
@@ -71,10 +76,12 @@ function controls(data) {
 
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), critic = criticOf(data.critic), plane = planeOf();
-  const references = new Map(data.segments.map((one) => [one.id, one.refs.map(chrfReference)])), drafts = new Map(), keys = {};
+  const references = new Map(data.segments.map((one) => [one.id, one.refs.map(chrfReference)]));
+  const drafts = new Map(), keys = {};
   const root = rootOf(data, "own", "Fool the judges", div("two",
     div("write", div("tools", span("pair", ui.back, ui.where, ui.forth)), ui.source, ui.gloss,
-      make("label", { for: ui.area.id, class: "anx-typed" }, "Your translation"), ui.area, ui.words, ui.legend, ui.scores, ui.verdict, ui.refs),
+      make("label", { for: ui.area.id, class: "anx-typed" }, "Your translation"), ui.area, ui.words, ui.legend,
+      ui.scores, ui.verdict, ui.refs),
     div("see", ui.bar, ui.chart, ui.seen)), ui.said);
   el.append(root);
   ui.chart.append(plane.svg);
@@ -83,26 +90,29 @@ function render({ model, el }) {
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
 
   function paintText() { // what a key changes
-    const text = ui.area.value, judged = explainedText(critic, text), a = chrfOf(text, references.get(one.id)), n = judged.score;
-    own = n === null ? null : { a, n };
-    ui.words.replaceChildren(...colouredWords(text, judged, references.get(one.id)));
-    ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", own ? nats(n) : "–"),
-      own ? `: ${oddsSaid(n)}` : "");
+    const text = ui.area.value, refs = references.get(one.id), judged = explainedText(critic, text), n = judged.score;
+    own = n === null ? null : { a: chrfOf(text, refs), n };
+    ui.words.replaceChildren(...colouredWords(text, judged, refs));
+    ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(own.a, 1) : "–"), " of 100 · ",
+      make("b", {}, "critic ", own ? nats(n) : "–"), own ? `: ${oddsSaid(n)}` : "");
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     paintBeta();
   }
 
   function paintBeta() { // what a β changes
-    const b = beta(), k = winner(one.beta, b), at = one.chain[k], text = betaText(b), best = valueOf(one.accuracy[at], one.naturalness[at], b);
+    const b = beta(), k = winner(one.beta, b), at = one.chain[k], text = betaText(b);
+    const best = valueOf(one.accuracy[at], one.naturalness[at], b);
     plane.paint(k, { beta: b, own });
     const position = ranks.positionOf(b), size = (x) => number(x, b === Infinity ? 2 : 1);
     ui.slider.max = ranks.last;
     ui.slider.step = Number.isInteger(position) ? 1 : "any";
     ui.slider.value = position;
     ui.value.textContent = text;
-    const sum = own && (b === Infinity ? "" : `${number(own.a, 1)} + ${shortBeta(b)} × ${number(own.n, 2).replace(/^\u2212.*/, "($&)")} = `);
-    ui.verdict.replaceChildren(`The oracle's choice at ${text}, `, make("i", {}, one.tags[at]), ", has the value ", make("b", {}, size(best)), ". ",
-      ...(own ? [`Yours: ${sum}`, make("b", {}, size(valueOf(own.a, own.n, b))), `. ${beatenSaid(one, own)}`] : []));
+    const sum = () => (b === Infinity ? ""
+      : `${number(own.a, 1)} + ${shortBeta(b)} × ${number(own.n, 2).replace(/^\u2212.*/, "($&)")} = `);
+    ui.verdict.replaceChildren(`The oracle's choice at ${text}, `, make("i", {}, one.tags[at]), ", has the value ",
+      make("b", {}, size(best)), ". ", ...(own ? [`Yours: ${sum()}`,
+        make("b", {}, size(valueOf(own.a, own.n, b))), `. ${beatenSaid(one, own)}`] : []));
     ui.verdict.classList.toggle("anx-won", Boolean(own && winsBetween(one, own.a, own.n)));
     ui.slider.setAttribute("aria-valuetext", `${text}: the oracle chooses ${one.tags[at]}`);
     root.dataset.beta = b;
@@ -125,7 +135,8 @@ function render({ model, el }) {
     const row = { accuracy: chosen(accuracy), naturalness: chosen(naturalness), clouds: [accuracy, naturalness] };
     const see = (k) => ui.seen.replaceChildren(make("b", {}, tags[k]), ": ", make("span", inTarget, texts[k]));
     plane.lay(row, ["↑ accuracy (chrF)", "naturalness (critic, nats) →"], ["chrF", "the critic"], { box, see, texts });
-    ui.seen.textContent = "Each dot is a candidate; hover or tap to read it. Line: the oracle's choices. Dashed: the same value at this β.";
+    ui.seen.textContent = "Each dot is a candidate: hover or tap to read it. Line: the oracle's choices. Dashed: the same " +
+      "value at this β.";
     ranks = ranksOf(one.beta.slice(1));
     Object.assign(keys, sliderKeys(1, ranks.last));
     paintText();
@@ -150,8 +161,8 @@ function render({ model, el }) {
     saying = setTimeout(() => { ui.said.textContent = `${ui.scores.textContent} ${ui.verdict.textContent}`; }, PAUSE);
   });
   ui.slider.addEventListener("input", () => putBeta(ranks.betaAt(Math.round(+ui.slider.value))));
-  for (const [control, act] of [[ui.before, () => step(-1)], [ui.after, () => step(1)], [ui.back, () => turn(-1)], [ui.forth, () => turn(1)]])
-    control.addEventListener("click", act);
+  for (const [control, act, by] of [[ui.before, step, -1], [ui.after, step, 1], [ui.back, turn, -1], [ui.forth, turn, 1]])
+    control.addEventListener("click", () => act(by));
   keepKeys(root);
 
   const onText = () => { // from the kernel; what somebody types here is newer
