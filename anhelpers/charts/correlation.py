@@ -86,7 +86,7 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
     domain = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
     x = alt.X(f"{column}:Q", axis=axis, scale=domain)
     scale = alt.Scale(domain=[-1.05, 1.05], nice=False)
-    y_title = ["Pearson's r of", "the two axes"] if y_axis else None
+    y_title = "Pearson's r of the two axes" if y_axis else None
     left = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **fr.AXIS)
     y = {c: alt.Y(f"{c}:Q", scale=scale, axis=left) for c in (*_R, *_ALONE)}
     chosen, known = _Layer(rows.dropna(subset=_ALONE[:1])), _Layer(rows.dropna(subset=_R[1:]))

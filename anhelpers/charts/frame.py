@@ -142,7 +142,10 @@ class _Frame:
             if self.root[k]:
                 look |= {"format": "~g", "values": [v for v in _ROOTS if span[0] <= v]}
                 scale["type"] = "sqrt"
-            drawn = _axis_of(self.titles[k], self.size[0], **look)
+            title = self.titles[k]
+            if k and 7.5 * len(title) > self.size[0] + 30:  # its one line is above the plane
+                title = title.partition(" (")[0] + " ↑" * ("higher is" in title)
+            drawn = _axis_of(title, self.size[0], **look)
             scaled = alt.Scale(nice=False, **scale)
             made[axis] = kind(f"{self.fields[k]}:Q", scale=scaled, axis=drawn)
         return made

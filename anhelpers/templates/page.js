@@ -2,7 +2,7 @@
    themselves; columns of a table that hold sentences begin at the left, as pandas' tables do not. */
 (() => {
   const list = document.querySelector(".anx-contents ol"), root = document.documentElement;
-  for (const head of document.querySelectorAll("main h2[id]")) {
+  for (const head of document.querySelectorAll("main h2[id]:not(summary *)")) {
     const link = Object.assign(document.createElement("a"), { href: "#" + head.id, textContent: head.textContent });
     list.append(document.createElement("li"));
     list.lastChild.append(link);
