@@ -167,9 +167,7 @@ def beta_explorer(
     return _BetaExplorer.of(charts[0], data=data, beta=beta, **seen, **first)
 
 
-def explore(
-    *studies: OracleStudy, rng: np.random.Generator | None = None, aside: str = "", **options: Any
-) -> Any:
+def explore(*studies: OracleStudy, rng: np.random.Generator | None = None, **options: Any) -> Any:
     """Drag the weight β of naturalness and see which candidates the oracle chooses.
 
     Parameters
@@ -178,16 +176,14 @@ def explore(
         Of the same texts, as `plane.oracle_studies` returns them; the page starts with the first.
     rng : Generator, optional
         Draws the intervals of the systems.
-    aside : str
-        Tag of candidates that view "hero" leaves out until the page's switch allows them.
     **options
-        beta, view, title, segments, show, by_domain, size as in `beta_explorer`. View "hero" is the opening of a page:
-        a guess, and the first of `segments` on a slider from faithful to natural.
+        beta, view, title, segments, show, by_domain, size as in `beta_explorer`. View "hero" opens a page: a guess, and
+        the first of `segments` on a slider from faithful to natural; a switch allows candidates with the tag `aside`.
     """
     if len({(one.test.srcs, tuple(one.cands.texts)) for one in studies}) != 1:
         raise DataError("explore: expected one or more studies of the same sources and candidates.")
     if options.get("view") == "hero":
-        return _opening(studies[0], options["segments"][0], aside, options.get("title", ""))
+        return _opening(studies[0], **options)
     test, cands = studies[0].test, studies[0].cands
     rng = rng or np.random.default_rng(0)
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
@@ -322,24 +318,22 @@ class _Opening(Widget, files="sentence.js hero.js explorer.css own.css"):
         return {"place": 0.0, "allowed": False, "guess": None}
 
     def __repr__(self) -> str:
-        return (
-            f"Opening({len(self.data['ways'][0])} choices of {len(self.data['texts'])} candidates)"
-        )
+        return f"Opening({len(self.data['texts'])} candidates of one source)"
 
     def static_html(self) -> str:
         data, columns = self.data, ("texts", "accuracy", "naturalness")
         rows = [[str(data[name][i]) for name in columns] for i in data["ways"][0]]
         heads = ("from faithful to natural", "accuracy", "naturalness")
-        title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
-        return (
-            title + _plain_table(data["src"], heads, rows) + f"<p>{html.escape(data['note'])}</p>"
-        )
+        table = _plain_table(data["src"], heads, rows)
+        return f"{table}<p>{html.escape(data['note'])}</p>"
 
 
-def _opening(study: OracleStudy, segment: int, aside: str, title: str) -> _Opening:
+def _opening(
+    study: OracleStudy, segments: Sequence[int], aside: str = "", title: str = "", view: str = ""
+) -> _Opening:
     """One sentence: its candidates, and the oracle's choices among all not tagged `aside`, and among all."""
     test, cands, tags = study.test, study.cands, np.array(study.cands.tags, dtype=object)
-    s = checks.whole("segment", segment, 0, len(test) - 1)
+    s = checks.whole("segment", segments[0], 0, len(test) - 1)
     own = np.flatnonzero(cands.segment == s)
     scores = study.accuracy, study.naturalness
     ways, paid = [], []
@@ -352,7 +346,7 @@ def _opening(study: OracleStudy, segment: int, aside: str, title: str) -> _Openi
     rounded = [values[own].round(n).tolist() for values, n in zip(scores, digits, strict=True)]
     rated = all(metric.name in RATED.values() for metric in study.metrics)
     labels = ["" if rated else f" ({_named(metric)[0]})" for metric in study.metrics]
-    titles = [metric.oriented_title for metric in study.metrics]
+    note = "Accuracy: {0.oriented_title}. Naturalness: {1.oriented_title}.".format(*study.metrics)
     data: dict[str, Any] = {
         "title": title,
         "langs": [html_lang(code) for code in (test.src_lang, test.trg_lang)],
@@ -368,9 +362,7 @@ def _opening(study: OracleStudy, segment: int, aside: str, title: str) -> _Openi
         "n": len(test),
         "points": f"points for accuracy{labels[0]}",
         "axes": [f"↑ accuracy{labels[0]}", f"naturalness{labels[1]} →"],
-        "note": "The points are ratings from 0 to 100 by a large language model."
-        if rated
-        else "Accuracy: {}. Naturalness: {}.".format(*titles),
+        "note": "Points: ratings from 0 to 100 by a large language model." if rated else note,
     }
     return _Opening.of(data=data)
 

@@ -28,7 +28,7 @@ def test_the_choices_are_those_of_the_curves(made):
     assert data["paid"][1] == pytest.approx(
         study.curve.accuracy[0] - study.curve.accuracy[-1], abs=0.01
     )
-    plain = _opening(study, 5, "no such tag", "")
+    plain = _opening(study, [5], "no such tag")
     assert plain.data["ways"] == data["ways"][1:]
 
 
