@@ -346,7 +346,7 @@ def _opening(
     rounded = [values[own].round(n).tolist() for values, n in zip(scores, digits, strict=True)]
     rated = all(metric.name in RATED.values() for metric in study.metrics)
     labels = ["" if rated else f" ({_named(metric)[0]})" for metric in study.metrics]
-    note = "Accuracy: {0.oriented_title}. Naturalness: {1.oriented_title}.".format(*study.metrics)
+    note = "Accuracy: {.oriented_title}. Naturalness: {.oriented_title}.".format(*study.metrics)
     data: dict[str, Any] = {
         "title": title,
         "langs": [html_lang(code) for code in (test.src_lang, test.trg_lang)],
