@@ -114,7 +114,7 @@ def plot_against_fluency(
     notes: Mapping[str, str] | None = None,
     title: str = "",
     columns: int = 2,
-    size: Size = (440, 320),
+    size: Size = (440, 300),
 ) -> alt.ConcatChart:
     """Panel of each metric against human fluency (AN Figures 4 and 5), with scales of its own.
 
