@@ -102,6 +102,7 @@ class OracleCurve:
 
         Each in the unit of its axis; negative for a point above the curve, nan beyond its end or without scores.
         """
+        checks.same_length(accuracy=np.ravel(accuracy), naturalness=np.ravel(naturalness))
         points = np.asarray([accuracy, naturalness], dtype=np.float64)
         return np.stack([self.accuracy_at(points[1]), self.naturalness_at(points[0])]) - points
 

@@ -135,7 +135,7 @@ def _report(command: str, error: Exception) -> int:
     elif isinstance(error, UnsupportedOperation):
         said = "standard output is closed. Name a file (-o), or open it."
     elif isinstance(error, FileNotFoundError) and error.filename is None:
-        said = "the working folder was deleted. Change to another one."
+        said = "the working folder was deleted, or no temporary folder can be written."
     elif not isinstance(error, AnhelpersError | OSError):
         said = f"unexpected {type(error).__name__}: {error}. Run it with --debug and report it."
         status = 70

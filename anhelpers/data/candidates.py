@@ -218,6 +218,8 @@ def _read_records(path: str | PathLike) -> tuple[Sequence[str], list[dict[str, A
     lines = read_lines(path)
     if _suffix_of(path) not in JSONL and not _OBJECT.match("".join(lines[:1])):
         return lines, []
+    while lines and not lines[-1].strip():
+        lines = lines[:-1]
     checks.some(np.array(bool(lines)), f"{path}: got no candidates.")
     records = (parse_json(line, path, i) for i, line in enumerate(lines, 1))
     return lines, [_renamed(record, path, i) for i, record in enumerate(records, 1)]
@@ -343,9 +345,10 @@ def _references(
     refs: dict[str, list[str]] = {}
     for line, record in enumerate(records, 1):
         given = record.get("refs") or {}
+        kind = dict if isinstance(given, dict) else list
+        given = _value_of({"refs": given}, "refs", kind, path, line)
         if isinstance(given, list):
             given = {f"ref{chr(ord('A') + j)}": text for j, text in enumerate(given)}
-        given = _value_of({"refs": given}, "refs", dict, path, line)
         for name in {**refs, **given}:
             text = _value(given, name, str, path, line) or ""
             refs.setdefault(name, [""] * (line - 1)).append(text.rstrip("\r\n"))

@@ -25,7 +25,7 @@ from ..errors import DataError, counted, nearest
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _MOST_LINES = 20_000_000
 _PACKINGS = (".gz", ".xz", ".zst")
-_UNREAD = {b"BZh": "bzip2", b"PK\x03\x04": "zip or .xlsx"}
+_UNREAD = {b"\x1f\x8b": "twice compressed", b"BZh": "bzip2", b"PK\x03\x04": "zip or .xlsx"}
 _MISSING = frozenset(["", "nan", "none"])  # cells, in lower case, that mean a missing number
 
 
@@ -134,7 +134,8 @@ def _decode(data: bytes, path: str | PathLike) -> str:
         data, at = error.object, error.start
     if at >= 0:
         line = data.count(b"\n", 0, at) + 1
-        told = f"got byte {data[at]:#04x}, expected UTF-8 text. Save the file as UTF-8."
+        told = f"got byte {data[at]:#04x}, expected UTF-8 text. "
+        told += "Save the file as UTF-8." if data[at] else "Remove it."
         for kind in (kind for mark, kind in _UNREAD.items() if data.startswith(mark)):
             told, line = f"got a {kind} file, expected text, or gzip, xz or zstd of it.", 1
         raise DataError(told, path, line)

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 
+import numpy as np
+
+from .. import checks
 from ..errors import DataError, counted
 from .candidates import _NBEST, JSONL, _by_number, _read_records
 from .io import _decode, _split_lines, _stem_of, _suffix_of, _utf8, _value_of, read_bytes
@@ -152,7 +155,7 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 def _read(path: Path) -> _Marked | tuple[str, ...]:
     """Return the texts of SGM and XML, the translations of JSON Lines by their numbers, the lines of any other file."""
     if _suffix_of(path) in JSONL:
-        records = _read_records(path)
+        _, records = _read_records(path)
         texts = tuple(
             _value_of({_TEXT: record.get("text")}, _TEXT, str, path, line).rstrip("\r\n")
             for line, record in enumerate(records, 1)
@@ -224,6 +227,9 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
     listed = [paths] if isinstance(paths, str | PathLike) else list(paths or ())
     given: list[tuple[str, Path]] = []
     for one in (fspath(path) for path in listed):
+        checks.some(
+            np.array(one[-1:] not in ("", "=")), f"'{one}': expected a file, got an empty path."
+        )
         name, equals, path = one.partition("=")
         if equals and not Path(one).exists():
             given.append((name, Path(path)))

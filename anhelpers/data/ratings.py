@@ -236,7 +236,7 @@ def _rows(path: str) -> pd.DataFrame:
             told = f"got {kind}, expected a row per error. Try da:FILE or stored:FILE#METRIC"
         raise DataError(f"{told}.", path, 1)
     # files whose last column is JSON in quotes (2022 en-ru, 2023 he-en, 2024 en-es), and .csv
-    quoted = delimiter != "\t" or "misc" in header or '\t"{""' in second
+    quoted = delimiter != "\t" or first[:1] == '"' or "misc" in header or '\t"{""' in second
     pick, needed, found = itemgetter(*places.values()), max(places.values()) + 1, []
     rest = chain((second,), lines)
     for line, fields in _split_rows(rest, delimiter, path, quoted=quoted, first=2):

@@ -10,6 +10,7 @@ from anhelpers.cli import curve
 from anhelpers.data import (
     CandidateSet,
     TestSet,
+    add_systems,
     from_systems,
     read_candidate_file,
     read_candidates,
@@ -283,3 +284,14 @@ def test_a_sample_keeps_at_most_k_of_each_source():
     assert set(fewer.texts) < set(cands.texts)
     drawn = {sample_candidates(cands, 1, np.random.default_rng(s)).texts[0] for s in range(50)}
     assert drawn == {"a", "b", "c"}
+
+
+def test_json_lines_with_a_blank_end_serve_as_candidates_and_as_a_system(tmp_path):
+    texts = [{"src": "x", "candidates": ["a", "b"], "refs": ["a"]}]
+    (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, texts)) + "\n\n")
+    test, cands = read_candidate_file(tmp_path / "c.jsonl", "en-de")
+    assert (test.refs, cands.texts) == ({"refA": ("a",)}, ("a", "b"))
+    (tmp_path / "m.jsonl").write_text('{"id": 1, "mt": "c"}\n')
+    assert add_systems(test, [tmp_path / "m.jsonl"]).systems == {"m": ("c",)}
+    with pytest.raises(DataError, match="empty path"):
+        add_systems(test, ["m="])
