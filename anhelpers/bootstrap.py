@@ -44,7 +44,7 @@ def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
     >>> clusters_of(["a", "a", "b"]).tolist(), clusters_of(["a", "a", "a"]).tolist()
     (['a', 'a', 'b'], [0, 1, 2])
     """
-    docs = checks.names(docs)
+    docs = checks._names(docs)
     return docs if len(set(docs.tolist())) > 1 else np.arange(len(docs))
 
 
@@ -68,7 +68,7 @@ class Resamples:
 
     def __init__(self, clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator):
         self.n_draws = checks.whole("n_draws", n_draws)
-        self.index = np.unique(checks.names(clusters), return_inverse=True)[1]
+        self.index = np.unique(checks._names(clusters), return_inverse=True)[1]
         self.n_clusters = m = int(self.index.max()) + 1
         self._kept, self._rng = None, rng
         if self.n_draws * m > BLOCK:
@@ -393,7 +393,7 @@ def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[f
     >>> moves_variance([-0.5, 0.5], ["a", "b"])  # of the mean of 0 and 2
     (1.0, 2.0, False)
     """
-    _, index, sizes = np.unique(checks.names(clusters), return_inverse=True, return_counts=True)
+    _, index, sizes = np.unique(checks._names(clusters), return_inverse=True, return_counts=True)
     sums, m = np.bincount(index, moves), len(sizes)
     return float(m / (m - 1) * sums @ sums), float(effective(sizes)), _uneven(sums, sizes)
 

@@ -56,10 +56,10 @@ def some(mask: np.ndarray, message: str) -> np.ndarray:
     return mask
 
 
-def names(values: Sequence | np.ndarray) -> np.ndarray:
+def _names(values: Sequence | np.ndarray) -> np.ndarray:
     """(n,) names, such as of documents; one of several parts (a tuple, a row) becomes a text.
 
-    >>> names(["a", "b"]).tolist(), names([("a", 1), ("a", 2)])[0] == names([["a", 1]])[0]
+    >>> _names(["a", "b"]).tolist(), _names([("a", 1), ("a", 2)])[0] == _names([["a", 1]])[0]
     (['a', 'b'], True)
     """
     listed, parts = (

@@ -169,7 +169,7 @@ def share_interval(
         from scipy.special import stdtrit
 
         n = checks.same_length(hits=hits, docs=docs)
-        _, of, sizes = np.unique(checks.names(docs), return_inverse=True, return_counts=True)
+        _, of, sizes = np.unique(checks._names(docs), return_inverse=True, return_counts=True)
         for end in (hits.min(initial=0), hits.max(initial=0)):
             checks.non_negative("hits", end, 1)
         m, trials, each, hits = len(sizes), float(n), hits, hits.sum()

@@ -91,6 +91,17 @@ def test_the_first_notebook_is_read_aloud_in_five_minutes():
     assert sum(bool(re.search(r"\w", word)) for word in said) <= 700
 
 
+def test_the_core_has_at_most_900_words(path):
+    """All prose but set-up, "Deeper" sections, exercises and sources; formulas, code and addresses do not count."""
+    core, counts = [], True
+    for c in cells(path, "markdown"):
+        if c.source.startswith("## "):
+            counts = not c.source.startswith(("## Deeper", "## Exercises", "## Sources"))
+        core += [c.source] * (counts and "setup" not in tags(c))
+    prose = re.sub(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", " ", "\n".join(core), flags=re.S)
+    assert sum(bool(re.search(r"\w", word)) for word in prose.split()) <= 900
+
+
 def test_formulas_are_typeset(path):
     """A displayed formula is LaTeX, which becomes MathML in an exported page; none is left in letters and signs."""
     prose = [line for c in cells(path, "markdown") for line in c.source.split("\n")]

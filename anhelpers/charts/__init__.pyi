@@ -19,7 +19,6 @@ from .systems import plot_gap as plot_gap
 from .systems import plot_panels as plot_panels
 from .systems import plot_systems as plot_systems
 from .xmi import language_label as language_label
-from .xmi import plot_direction as plot_direction
 from .xmi import plot_pieces as plot_pieces
 from .xmi import plot_words as plot_words
 from .xmi import plot_xmi_bars as plot_xmi_bars

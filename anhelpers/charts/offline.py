@@ -121,7 +121,8 @@ def interactive(chart: Any) -> str:
     return (
         f"<noscript>{picture(spec)}</noscript>"
         f'<figure role="{role}" aria-label="{words}" style="margin:0"><div id="{key}"></div></figure>'
-        f'<script type="text/javascript">{_library()}</script><script type="text/javascript">'
+        f"<script>window.vegaEmbed || (() => {{{_library()}}})();</script>"
+        '<script type="text/javascript">'
         f'vegaEmbed("#{key}", {code}, {{"renderer": "svg"}}).catch(console.error);</script>'
     )
 

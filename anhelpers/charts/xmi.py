@@ -124,41 +124,6 @@ def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -
     return _of_bars(alt.layer(*layers), title, table, rows, digits, (560, high))
 
 
-def plot_direction(
-    table: pd.DataFrame, start: str | None = None, *, title: str = ""
-) -> alt.LayerChart:
-    """Bars of a direction chosen from a list, of its reverse and of the means of their sides.
-
-    Parameters
-    ----------
-    table : as for `plot_xmi_bars`
-    start : direction shown first and in print, by default that with the largest XMI
-    """
-    rows = _split(table)
-    names = rows.sort_values("xmi", ascending=False)["direction"].tolist()
-    start = checks.one_of(start or names[0], names, "direction")
-    means = {}
-    for side, own in rows.groupby("side"):
-        label = f"mean of {len(own)} directions" + ("" if side == _ALL else f" {side}")
-        means[side] = {"label": label, "side": side, **own[_SPLIT].mean()}
-    known, parts = {row["direction"]: row for row in rows.to_dict("records")}, []
-    for name, row in known.items():
-        pair = [row, *(known[back] for back in [row["reverse"]] if back)]
-        sides = dict.fromkeys(one["side"] for one in pair)
-        shown = [*pair, *(means[side] for side in sides)]
-        parts += [{**one, "chosen": name, "place": float(k)} for k, one in enumerate(shown)]
-    labels = [known[name]["label"] for name in names]
-    bind = alt.binding_select(options=names, labels=labels, name="direction ")
-    chosen = alt.param("direction", value=start, bind=bind)
-    layers, high, digits = _bars(pd.DataFrame(parts), (420, 24))
-    layers = [
-        layer.transform_filter(alt.datum.chosen == chosen) if "chosen" in layer.data else layer
-        for layer in layers
-    ]
-    chart = alt.layer(*layers).add_params(chosen)
-    return _of_bars(chart, title, table, rows, digits, (420, high))
-
-
 def plot_pieces(
     pieces: pd.DataFrame, *, parts: Sequence[str] = (), title: str = ""
 ) -> alt.LayerChart:

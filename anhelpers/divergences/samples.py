@@ -151,7 +151,7 @@ def _resampled(
     ----------
     Davison and Hinkley 1997, ch. 6; Leucht and Neumann 2013, Journal of Multivariate Analysis 117.
     """
-    names = np.arange(n) if docs is None else checks.names(docs)
+    names = np.arange(n) if docs is None else checks._names(docs)
     _, index, sizes = np.unique(names, return_inverse=True, return_counts=True)
     m = len(sizes)
     signs = rng.choice((-1.0, 1.0), size=(checks.whole("n_draws", n_draws), m))
@@ -436,7 +436,7 @@ def wasserstein_1d(
     here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
     seen = lead(here, there)
     found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
-    of_x, of_y = (0 if d is None else _n_documents(checks.names(d)) for _, d, _ in sides)
+    of_x, of_y = (0 if d is None else _n_documents(checks._names(d)) for _, d, _ in sides)
     fewest = min((k or len(v), "documents" if k else "scores") for k, v in ((of_x, x), (of_y, y)))
     facts: dict = {"n": len(x), "n_r": len(y), "n_docs": of_x, "docs_r": of_y, "unit": unit}
     facts |= {"bias": _NEAR, "signature": f"exact|bootstrap:{n_draws}"}
@@ -458,7 +458,7 @@ def _documents(
     if docs is None:
         return None
     checks.same_length(scores=scores, **{name: docs})
-    named = checks.names(docs)
+    named = checks._names(docs)
     checks.whole(f"number of documents in {name}", len(np.unique(named)), 2)
     return named
 

@@ -151,7 +151,7 @@ def _moves(
     """(LPP, how far each scored text moves it, the document of each scored text)."""
     value, _, n = _lpp(mean_logprobs)
     values = -np.asarray(mean_logprobs, dtype=np.float64)
-    of = np.arange(len(values)) if docs is None else checks.names(docs)
+    of = np.arange(len(values)) if docs is None else checks._names(docs)
     checks.same_length(**{"log-probabilities": values, name: of})
     there = ~np.isnan(values)
     if (n_docs := 0 if docs is None else len(set(of[there].tolist()))) < 2 and (paired or n_docs):
@@ -237,7 +237,7 @@ def lpp_gaps(
     r_mean_logprobs : (M,) of the texts of R, taken as independent.
     docs : (N,) what is resampled, `stats.clusters_of`.
     """
-    docs, found = checks.names(docs), {}
+    docs, found = checks._names(docs), {}
     for system, column in zip(systems, logprobs.T, strict=True):
         if len(set(docs[~np.isnan(column)].tolist())) > 1:
             found[system] = lpp_distance(column, r_mean_logprobs, docs_q=docs)

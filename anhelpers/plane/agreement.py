@@ -215,7 +215,7 @@ def soft_pairwise_accuracy(
     checks.some(
         whole & (x.shape[1] > 1), "no source has both scores of every system, at least 2 of them."
     )
-    index = np.unique(clusters_of(checks.names(docs)[whole]), return_inverse=True)[1]
+    index = np.unique(clusters_of(checks._names(docs)[whole]), return_inverse=True)[1]
     signs = _swap_signs(int(whole.sum()), rng, n_swaps)
     values = _likeness(_swap_p(x[whole], signs, index), _swap_p(y[whole], signs, index))
     low, high, se, counting = _jackknife(values, index)
@@ -316,7 +316,7 @@ def within_sources(
     >>> within_sources([0, 0, 1, 1], [1, 2, 1, 2], [5, 6, 9, 8], ["a", "b"], rng=np.random.default_rng(0)).value
     0.0
     """
-    one, other, names = np.asarray(x, np.float64), np.asarray(y, np.float64), checks.names(docs)
+    one, other, names = np.asarray(x, np.float64), np.asarray(y, np.float64), checks._names(docs)
     where = checks.segment_ids(segment, len(names))
     checks.same_length(segment=where, x=one, y=other)
     there = ~(np.isnan(one) | np.isnan(other))

@@ -351,7 +351,7 @@ def _docs(docs: Sequence | None, scored: np.ndarray) -> np.ndarray:
     docs = range(len(scored)) if docs is None else docs
     checks.same_length(logprobs=scored, docs=docs)
     checks.some(scored, "no sentence has all its scores.")
-    return checks.names(docs)[scored]
+    return checks._names(docs)[scored]
 
 
 def _signature(unit: str, how: str, found: MeanInterval, docs: np.ndarray) -> str:

@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 
 from anhelpers.charts.frame import INKS
 from anhelpers.charts.offline import _to_svg
-from anhelpers.charts.xmi import (
-    _directions,
-    plot_direction,
-    plot_pieces,
-    plot_xmi_bars,
-    plot_xmi_bleu,
-)
+from anhelpers.charts.xmi import _directions, plot_pieces, plot_xmi_bars, plot_xmi_bleu
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.stats import pearson
 from anhelpers.xmi.published import published_table
@@ -146,26 +140,6 @@ def test_pieces_are_as_long_as_their_numbers(pairs):
         want = row["h_mt"] if row["meaning"] == LEFT else abs(row["xmi"])
         assert row["to"] - row["from"] == pytest.approx(want, abs=1e-9)
         assert low <= row["from"] <= row["to"] <= high
-
-
-def test_a_chosen_direction_has_its_reverse_and_the_means_of_both_sides():
-    table = published_table()
-    chart = plot_direction(table, "fi-en")
-    (param,) = chart.to_dict()["params"]
-    assert param["value"] == "fi-en"
-    assert {*param["bind"]["options"]} == {*table["direction"]}
-    rows = pd.DataFrame(rows_of(chart, name="bars"))
-    for name in ("fi-en", "en-ro"):
-        own = rows[(rows["chosen"] == name) & (rows["meaning"] == LEFT)].sort_values("place")
-        back = name[3:] + name[2] + name[:2]
-        assert own["direction"].tolist()[:2] == [name, back]
-        sides = [table["trg"] == "en", table["src"] == "en"][:: 1 if name == "fi-en" else -1]
-        assert own["xmi"].tolist()[2:] == pytest.approx([table["xmi"][s].mean() for s in sides])
-    svg = _to_svg(chart)
-    assert ">Finnish → English<" in svg
-    assert ">English → Romanian<" not in svg
-    with pytest.raises(UnknownName):
-        plot_direction(table, "fi-xx")
 
 
 def test_pieces_lie_end_to_end_and_a_shared_one_under_itself():

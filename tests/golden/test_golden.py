@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,14 +13,6 @@ from .cases import CASES, NEURAL, REAL, executed, is_self_contained
 
 HERE = Path(__file__).parent
 EXECUTED = Path(os.environ.get("ANHELPERS_EXECUTED", HERE.parents[1] / "build"))
-GONE = re.compile(  # columns that a removed feature took along
-    r"xmi_3_experiments:xe-51"
-    r"|:(an3-g3|an4-49|an51-n7|an6-27|anb-10g|anc-33|ane-30g|ang-g4|xmi2-g5|xe-34)\.widget"  # guesses
-    r"|:(xmic-31|xmic-k1b|xr-22|xr-61|xr-k1b)\."  # explorers of decisions and directions
-    r"|:(cr-67|an4-07x|anb-06x|ane-06x|anb-k1b|ane-k1b|xmi2-64|st-15|st-16)\."  # grids, switch, previews
-    r"|:(an51-n9|an52-j5b|an52m-w2)\.table"  # tables of judges and ranks beside a widget
-    r"|:an51-21\."  # counts of training lines
-)
 
 
 def recorded(name: str) -> dict:
@@ -29,7 +20,7 @@ def recorded(name: str) -> dict:
 
 
 def differences(now: dict, then: dict, rtol: float) -> list[str]:
-    found = [name for name in then if name not in now and not GONE.search(name)]
+    found = [name for name in then if name not in now]
     for name in then.keys() & now.keys():
         a, b = (np.array(side[name], float) for side in (now, then))
         same = a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b))
@@ -91,8 +82,6 @@ def test_numbers_of_an_executed_notebook_are_those_that_were_recorded(name):
     then, now = BOOKS[name], executed(path, whole=True)
     lost = []
     for key in then:
-        if GONE.search(f"{name}:{key}"):
-            continue
         kept = [float(value) for value in then[key]]
         seen = [float(value) for value in now.get(key, ())]
         if key.endswith((".marks", ".widget")):
