@@ -148,8 +148,22 @@ def _module(command: str) -> Any:
     return import_module(f".{command}", __name__)
 
 
+class _Joined(argparse.Action):
+    """Store a value; append the values of an option that takes several and is repeated."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        """Called by argparse."""
+        before = getattr(namespace, self.dest, self.default)
+        joined = isinstance(values, list) and before is not self.default
+        setattr(namespace, self.dest, [*before, *values] if joined else values)
+
+
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
+    """A parser whose errors are one line, and in which a repeated list of values goes on."""
+
+    def __init__(self, *given: Any, **how: Any) -> None:
+        super().__init__(*given, **how)
+        self.register("action", None, _Joined)
 
     def error(self, message: str) -> Any:
         """Print the message and exit with status 2."""

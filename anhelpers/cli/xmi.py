@@ -30,7 +30,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("-t", "--targets", metavar="TGT", help="target text, for models and --per-char")
     add("-l", "--language-pair", metavar="LP", help="codes of multilingual models, such as de-en")
     add("--per-char", action="store_true", help="bits per character, for different tokenizers")
-    add("--docs", metavar="FILE", help="a line domain<TAB>document per sentence, to resample")
+    add("--docs", metavar="FILE", help="a document, or domain<TAB>document, per line, to resample")
     shared._add_options(parser, "--seed", "--output")
 
 
@@ -53,7 +53,8 @@ def _how(args: argparse.Namespace, n: int, docs: Any = None) -> dict[str, Any]:
     from ..data.plain import documents_of
 
     if lines := _lines(args.docs, n):
-        docs = [doc for _, doc in documents_of(args.docs, lines)]
+        named = [line if "\t" in line else f"all\t{line}" for line in lines]
+        docs = [doc for _, doc in documents_of(args.docs, named)]
     return {"docs": docs, "rng": np.random.default_rng(args.seed)}
 
 

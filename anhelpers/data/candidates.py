@@ -170,7 +170,7 @@ def _from_text(
     rest = lines[n * k :]
     if len(lines) < n * k or not n or (rest if srcs is None else any(map(str.strip, rest))):
         raise DataError(f"got {counted(len(lines), 'line')}, expected {k} for each source.", path)
-    return CandidateSet(np.repeat(np.arange(n), k), lines[: n * k])
+    return CandidateSet(np.repeat(np.arange(n), k), tuple(lines[: n * k]))
 
 
 def _from_nbest(

@@ -316,7 +316,11 @@ def within_sources(
     >>> within_sources([0, 0, 1, 1], [1, 2, 1, 2], [5, 6, 9, 8], ["a", "b"], rng=np.random.default_rng(0)).value
     0.0
     """
-    one, other, names = np.asarray(x, np.float64), np.asarray(y, np.float64), checks._names(docs)
+    one, other, names = (
+        np.asarray(x, np.float64),
+        np.asarray(y, np.float64),
+        checks._names(np.asarray(docs)),
+    )
     where = checks.segment_ids(segment, len(names))
     checks.same_length(segment=where, x=one, y=other)
     there = ~(np.isnan(one) | np.isnan(other))

@@ -62,7 +62,8 @@ def flipbook(
     listed = [frames[p] for p in places] if isinstance(frames, Mapping) else [*frames]
     checks.same_length(frames=listed, places=places)
     charts, texts = zip(*map(_parts, listed), strict=True)
-    pictures, pieces = {id(c): drawn(c) for c in charts if c is not None}, {}
+    pictures = {id(c): drawn(c) for c in charts if c is not None}
+    pieces: dict[str, int] = {}
     shown = {
         key: {
             "svg": [pieces.setdefault(p, len(pieces)) for p in re.split(r"(?=<[a-z])", one["svg"])],

@@ -179,7 +179,8 @@ def _to_mark(
     one: _MarkedTranslation, weights: Weights, data: Mapping, gloss: str
 ) -> dict[str, Any]:
     """Source, words, and each rater's marks: category, severity, its weight's name, span, first word and end."""
-    words, row, raters = one.translation.split(), _row_of(weights), {}
+    words, row = one.translation.split(), _row_of(weights)
+    raters: dict[str, list] = {}
     for mark in one.marks.itertuples():
         at, label = one.translation.find(mark.span), int(row(mark.severity, mark.category))
         start = len(one.translation[:at].split()) if at >= 0 and mark.span else -1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anhelpers import data
 from anhelpers.data.candidates import read_candidate_file
-from anhelpers.data.plain import _documents
+from anhelpers.data.plain import documents_of
 from anhelpers.data.schema import CATEGORIES
 from anhelpers.data.wmt import _read_categories
 from anhelpers.errors import AnhelpersError
@@ -75,7 +75,7 @@ READERS = {  # name -> valid file, reader, what holds of its result
     "a.txt": ("a\nb c\n\u00e9\n", data.read_lines, lambda lines: None),
     "x.docs": (
         "news\td1\nnews d2\n",
-        lambda path: _documents(path, data.read_lines(path)),
+        lambda path: documents_of(path, data.read_lines(path)),
         lambda pairs: None,
     ),
     "systems.tsv": (TREE["systems.tsv"], _read_categories, lambda kinds: None),
