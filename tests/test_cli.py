@@ -507,5 +507,5 @@ def test_every_option_has_a_help():
 
 def test_a_repeated_option_of_several_values_goes_on():
     parse = cli._parser("score").parse_args
-    args = parse([*"score -s s -t a b -r r -t c -m chrf".split()])
+    args = parse(["score", "-s", "s", "-t", "a", "b", "-r", "r", "-t", "c", "-m", "chrf"])
     assert (args.translations, args.references) == (["a", "b", "c"], ["r"])
