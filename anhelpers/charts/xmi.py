@@ -29,7 +29,7 @@ _ENDS = ["xmi_low", "xmi_high", "h_lm_low", "h_lm_high"]
 # px between words, of a line of words, of the name of a text
 _BETWEEN, _LINE, _HEAD = 4, 50, 34
 # Okabe and Ito 2008; black on either has a contrast of 9:1
-_BELOW, _ABOVE = "#E69F00", "#56B4E9"
+_BELOW, _ABOVE = "#B58BC7", "#6DB58A"
 _LINE_END = 760.0  # px
 _ALL = "all directions"
 _UNIT = "Bits per sentence"
@@ -349,7 +349,7 @@ def _told(side: str, rows: pd.DataFrame) -> str:
 
 
 def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
-    """Texts with their scores, and each word on the colour of its part: blue above 0, orange below.
+    """Texts with their scores, and each word on the colour of its part: green above 0, purple below.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
         base.mark_text(**look, color="#333333").encode(x=middle, y=low, text="number:N"),
         head.encode(x=x, y=at, text="label:N"),
     )
-    notes = ["Below each word its nats: + and blue raise the score, − and orange lower it."]
+    notes = ["Below each word its nats: + and green raise the score, − and purple lower it."]
     parts = []
     for label, (_, own) in zip(heads["label"], rows.groupby("text", sort=False), strict=True):
         both = zip(own["shown"], own["number"], strict=True)

@@ -26,7 +26,7 @@ function render({ model, el }) {
   }
 
   function verdict(guess) {
-    if (!numeric) return guess === data.value ? "Right." : `Not quite: ${data.value}.`;
+    if (!numeric) return guess === data.value ? "Right." : /[.!?]"?$/.test(data.value) ? "Not quite." : `Not quite: ${data.value}.`;
     return `You guessed ${said(guess)}; it is ${data.shown}${unit}.`;
   }
 
