@@ -2,7 +2,6 @@
 
 from . import critic as critic
 from . import ngrams as ngrams
-from .compression import COMPRESSORS as COMPRESSORS
 from .compression import compressed_bits as compressed_bits
 from .compression import compressed_bits_each as compressed_bits_each
 from .compression import zip_metric as zip_metric
