@@ -1,8 +1,9 @@
 """pandas, imported by its first use; loops compiled by numba and cached on disk; the cores of this process."""
 
 import os
+import sys
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial, update_wrapper
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,32 @@ else:
     pd = _Pandas()
 
 
+class _Compiled:
+    """A loop that numba compiles at its first call, and that `plain` runs in Python."""
+
+    def __init__(self, function: Callable, options: dict[str, Any]) -> None:
+        self.plain, self._options = function, options
+        update_wrapper(self, function)
+
+    @cached_property
+    def _kernel(self) -> Any:
+        njit = import_module("numba").njit
+        try:
+            return njit(cache=True, nogil=True, **self._options)(self.plain)
+        except RuntimeError:  # no writable cache folder (NUMBA_CACHE_DIR)
+            return njit(nogil=True, **self._options)(self.plain)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba asks of a kernel that another one calls."""
+        return self._kernel._numba_type_
+
+    def __call__(self, *args: Any) -> Any:
+        return self._kernel(*args)
+
+
 def compiled(function: Callable | None = None, **options: Any) -> Callable:
-    """Compile with numba, and cache the machine code if a cache folder is writable.
+    """Compile with numba at the first call, and cache the machine code if a cache folder is writable.
 
     A cached kernel does not notice changes of a kernel in another file: kernels that call each other share a file.
 
@@ -27,13 +52,12 @@ def compiled(function: Callable | None = None, **options: Any) -> Callable:
     function : callable, optional
         To be compiled; without it, the decorator with these options of numba.
     """
-    if function is None:
-        return partial(compiled, **options)
-    njit = import_module("numba").njit
-    try:
-        return njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # no writable cache folder (NUMBA_CACHE_DIR)
-        return njit(nogil=True, **options)(function)
+    return partial(compiled, **options) if function is None else _Compiled(function, options)
+
+
+def is_compiling() -> bool:
+    """Whether this process has imported numba, so that the next kernel costs little."""
+    return "numba" in sys.modules
 
 
 def cores() -> int:

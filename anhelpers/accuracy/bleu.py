@@ -9,7 +9,7 @@ import sacrebleu
 from numpy.typing import ArrayLike
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-from .._lazy import compiled
+from .._lazy import compiled, is_compiling
 from ..data.languages import short_code
 from ..errors import DataError, MissingExtra
 from .chrf import Counter, _characters, _clipped_matches, _words
@@ -147,7 +147,8 @@ def scores(stats: ArrayLike, *, effective_order: bool) -> np.ndarray:
     100.0
     """
     stats = np.ascontiguousarray(stats, dtype=np.float64)
-    return _bleu(stats.reshape(-1, stats.shape[-1]), effective_order).reshape(stats.shape[:-1])
+    score = _bleu if stats.size > 30_000 or is_compiling() else _bleu.plain
+    return score(stats.reshape(-1, stats.shape[-1]), effective_order).reshape(stats.shape[:-1])
 
 
 @compiled

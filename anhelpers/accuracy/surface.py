@@ -14,13 +14,15 @@ import sacrebleu
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .._lazy import cores
+from .._lazy import cores, is_compiling
 from ..data.languages import spaced
 from ..errors import DataError
 from ..metrics import Asked, Metric
 from ..progress import note_once, progress
 from . import bleu, chrf
 
+# Pairs of texts that sacreBLEU itself counts before numba would be imported and its loops compiled.
+_FEW = 2_500
 # Names -> labels.
 METRICS = {"chrf": "chrF", "chrf++": "chrF++", "bleu": "BLEU", "ter": "TER"}
 
@@ -60,13 +62,14 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     _check_number(n_refs)
     of_segments, of_corpus = (sacrebleu_metric(name, trg_lang, segments=s) for s in (True, False))
     segment_scores, corpus_scores, counter = _functions(name, trg_lang)
+    plain = cache(partial(_sacrebleu_counter, of_segments))
     signature, corpus_signature = (_signature(sacre, n_refs) for sacre in (of_segments, of_corpus))
-    # TER is Python, which threads do not make faster
-    threads = 1 if name == "ter" else cores()
 
     def count(hyps: Sequence[str], refs: Any, segment: ArrayLike | None = None) -> np.ndarray:
-        batches = _batches(hyps, _streams(refs, label, n_refs), segment)
-        return _gather(counter(), list(batches), threads)
+        batches = list(_batches(hyps, _streams(refs, label, n_refs), segment))
+        if counter is None or (len(hyps) <= _FEW and not is_compiling()):
+            return _gather(plain(), batches, 1)  # Python, which threads do not make faster
+        return _gather(counter(), batches, cores())
 
     def score_segments(
         hyps: Sequence[str], refs: Any, srcs: Any = None, segment: ArrayLike | None = None
@@ -104,15 +107,17 @@ def sacrebleu_metric(name: str, trg_lang: str = "", *, segments: bool = False) -
     return sacrebleu.TER() if name == "ter" else sacrebleu.CHRF(word_order=2 * (name == "chrf++"))
 
 
-def _functions(name: str, trg_lang: str) -> tuple[Callable, Callable, Callable[[], chrf.Counter]]:
-    """Scores of segments' counts, scores of sums of counts, and the maker of a counter."""
+def _functions(
+    name: str, trg_lang: str
+) -> tuple[Callable, Callable, Callable[[], chrf.Counter] | None]:
+    """Scores of segments' counts, scores of sums of counts, and the maker of a compiled counter."""
     if name == "bleu":
         of_segments, of_corpus = (partial(bleu.scores, effective_order=e) for e in (True, False))
         return of_segments, of_corpus, partial(bleu._counter, trg_lang)
     if name == "ter":
         if trg_lang and not spaced(trg_lang):
             note_once(f"TER needs spaces, which '{trg_lang}' is written without. Use chrf or bleu.")
-        return _ter_scores, _ter_scores, _ter_counter
+        return _ter_scores, _ter_scores, None
     return chrf._scores, chrf._scores, partial(chrf._counter, 2 * (name == "chrf++"))
 
 
@@ -147,23 +152,22 @@ def _ter_scores(stats: ArrayLike) -> np.ndarray:
     return 100 * np.where(words > 0, edits / np.where(words > 0, words, 1), edits > 0)
 
 
-def _ter_counter() -> chrf.Counter:
-    """Return a function that counts (n, 2) edits and reference words with sacreBLEU, each distinct pair once.
-
-    Of several references the fewest edits count, and the mean length; without any, both are 0.
-    """
-    metric = sacrebleu.TER()
+def _sacrebleu_counter(metric: Any) -> chrf.Counter:
+    """Return a function that counts with a metric of sacreBLEU, each distinct pair once; 0 without any reference."""
 
     @cache
-    def edits(hyp: str, *refs: str) -> tuple[float, float]:
-        score = metric.sentence_score(hyp, refs) if refs else None
-        return (score.num_edits, score.ref_length) if score else (0.0, 0.0)
+    def counted(hyp: str, *refs: str) -> list[float]:
+        return metric._extract_corpus_statistics([hyp], [[ref] for ref in refs])[0]
 
     def counts(hyps: list[str], refs: list[list[Reference]], groups: np.ndarray) -> np.ndarray:
         known = [[text for text in of if text is not None] for of in zip(*refs, strict=True)]
         of_hyp = np.repeat(np.arange(len(known)), np.diff(groups)).tolist()
-        rows = [edits(hyp, *known[g]) for hyp, g in zip(hyps, of_hyp, strict=True)]
-        return np.array(rows, dtype=np.float64).reshape(-1, 2)
+        none = [0.0] * len(counted("", ""))
+        rows = [
+            counted(hyp, *known[g]) if known[g] else none
+            for hyp, g in zip(hyps, of_hyp, strict=True)
+        ]
+        return np.array(rows, dtype=np.float64).reshape(-1, len(none))
 
     return counts
 

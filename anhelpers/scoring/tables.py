@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -102,8 +103,7 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
     seen, scale = "+".join(test.refs) if "refs" in metric.needs else "", metric.scale
     if metric.score_corpus is not None and (level != "segment-mean" or not metric.of_segments):
         signature = metric.corpus_signature or metric.signature
-        for system, hyps in test.systems.items():
-            value = metric.score_corpus(hyps, refs=test.streams, srcs=test.srcs)
+        for system, value in zip(test.systems, _corpus_scores(test, metric), strict=True):
             n = len(test) - test.blanks[system] if metric.skips_blank else there
             yield system, metric.name, "corpus", value, scale, n, seen, signature
     if metric.of_segments and (metric.score_corpus is None or level != "corpus"):
@@ -111,6 +111,19 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
             scores = scores[~np.isnan(scores)]
             n, value = len(scores), float(scores.mean()) if len(scores) else np.nan
             yield system, metric.name, "segment-mean", value, scale, n, seen, metric.signature
+
+
+def _corpus_scores(test: TestSet, metric: Metric) -> list[float]:
+    """The corpus score of each system, from one count of all texts where a metric counts."""
+    n, k = len(test), len(test.systems)
+    if metric.count is None or not n:
+        score: Any = metric.score_corpus
+        return [score(hyps, refs=test.streams, srcs=test.srcs) for hyps in test.systems.values()]
+    texts = [text for hyps in test.systems.values() for text in hyps]
+    counts = metric.count(texts, refs=test.streams, segment=np.tile(np.arange(n), k))
+    # cumsum adds in order, as sacreBLEU
+    sums = np.cumsum(counts.reshape(k, n, -1), axis=1)[:, -1]
+    return metric.score_count(sums).tolist()  # type: ignore[misc]  # what counts, scores its counts
 
 
 def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anhelpers.accuracy import bleu, surface
 from anhelpers.accuracy.surface import METRICS, surface_metric
 from anhelpers.errors import DataError, MissingExtra, UnknownName
 
@@ -34,6 +35,15 @@ def tasks(draw):
     refs = [draw(st.lists(ODD_TEXT, min_size=n, max_size=n)) for _ in range(n_refs)]
     hyps = draw(st.lists(ODD_TEXT | st.sampled_from(refs[0]), min_size=1, max_size=8))
     return hyps, refs, [draw(st.integers(0, n - 1)) for _ in hyps]
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["compiled", "plain"], scope="module")
+def compiling(request):
+    """Few texts are counted without numba where nothing else has loaded it: both ways have the same scores."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (surface, bleu):
+            patch.setattr(module, "is_compiling", lambda: request.param)
+        yield
 
 
 @pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="foreign", of="sacreBLEU, bit for bit")
