@@ -182,34 +182,31 @@ def minimisers(problem: Problem) -> _Minimisers:
     return _Minimisers(_best_targets(problem.excess), best.translator, distance)
 
 
-def perturbed(problem: Problem, source: int, share: float, own_reference: bool = True) -> Problem:
+def perturbed(problem: Problem, source: int, share: float) -> Problem:
     """The same P(y|x) with one more frequent source: P(x) becomes (1-ε) P(x) + ε 1[x = source].
 
-    The joint moves by at most ε in total variation (Fact 2 in the proof of Theorem B.1).
+    The joint moves by at most ε in total variation (Fact 2 in the proof of Theorem B.1). R is the new P(y).
 
     Parameters
     ----------
     problem : Problem
-        The world.
+        A world whose references and candidates are the same texts in the same order.
     source : int
         The source.
     share : float
         ε in [0, 1).
-    own_reference : bool
-        Whether R follows P(y), as in Theorem B.1, or stays, as in AN §3. True needs references and candidates that are
-        the same texts in the same order.
     """
     checks.whole("source", source, 0, len(problem.p_x) - 1)
     # a share of 1 or more leaves the other sources no probability, which `Problem` refuses
     p_x = (1 - checks.non_negative("share", share)) * problem.p_x
     p_x[source] += share
     joint = problem.joint / problem.p_x[:, None] * p_x[:, None]
-    reference = joint.sum(0) if own_reference else problem.reference
+    reference = joint.sum(0)
     checks.same_length(references=reference, candidates=problem.reference)
     return replace(problem, joint=joint, reference=reference)
 
 
-def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -> np.ndarray:
+def stability(problem: Problem, shares: ArrayLike) -> np.ndarray:
     """(X, E) distance to R of the nearest most accurate translator if each source is more frequent by each ε.
 
     A row that leaves 0 shows that Δ is not stably distribution preserving (Definition B.2). If the most accurate
@@ -217,15 +214,13 @@ def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -
 
     Parameters
     ----------
-    problem, own_reference : Problem, bool
+    problem : Problem
         As in `perturbed`.
     shares : array_like
         (E,) values of ε in [0, 1).
     """
     each = np.atleast_1d(np.asarray(shares, dtype=np.float64))
-    worlds = [
-        [perturbed(problem, x, e, own_reference) for e in each] for x in range(len(problem.p_x))
-    ]
+    worlds = [[perturbed(problem, x, e) for e in each] for x in range(len(problem.p_x))]
     return np.array([[minimisers(world).distance for world in row] for row in worlds])
 
 
