@@ -34,7 +34,7 @@ LEVELS = {
     "not significant": ("square", "#FFFFFF"),
 }
 _WIDE, _ROW = 250, 22  # px of a panel's plane, and of a feature
-_LEAST, _SMALLEST = 1e-12, 0.001  # left edge of p; least α of the slider
+_LEAST = 1e-12  # left edge of p
 
 
 def plot_local_correlation(
@@ -270,9 +270,8 @@ def plot_decisions(
     *,
     names: Mapping[str, str] | None = None,
     title: str | None = None,
-    slider: bool = False,
 ) -> alt.ConcatChart:
-    """Features of each method by p-value across three thresholds, with a slider for α.
+    """Features of each method by p-value across three thresholds.
 
     A feature is significant under Holm's correction if its mark and all marks above it are to the left of the
     staircase.
@@ -283,18 +282,15 @@ def plot_decisions(
     alpha : probability of a false rejection: of each test, or of any within a method if corrected
     names : feature → label
     title : claim of the chart; None: how many p-values each correction leaves
-    slider : move α from 0.001 to 0.2
     """
     rows, names = _decided(table, alpha), names or {}
     rows["name"] = [str(names.get(name, name)) for name in rows.feature]
-    low = max(_LEAST, min(rows.p.min(), (_SMALLEST if slider else alpha) / rows.m.max()) / 1.2)
+    low = max(_LEAST, min(rows.p.min(), alpha / rows.m.max()) / 1.2)
     most, rows["x"] = int(rows.m.max()), rows.p.clip(lower=low)
     axes = ("p (two-sided, log scale)", "")
     plane = _Frame.over([low, 1], [1, most], axes, size=(_WIDE, _ROW * most), log=(True, False))
-    bind = alt.binding_range(min=_SMALLEST, max=0.2, step=0.001, name="α ")
-    param = alt.param("alpha", value=alpha, bind=bind if slider else alt.Undefined)
     methods = [own for _, own in rows.groupby("method", sort=False)]
-    chart = alt.concat(*(_panel(own, plane) for own in methods), spacing=24)
+    chart = alt.concat(*(_panel(own, alpha, plane) for own in methods), spacing=24)
     below, holm, bonferroni = ((rows.level <= k).sum() for k in (2, 1, 0))
     claim = f"{below} of {len(rows)} p-values are below {alpha:g}: Bonferroni leaves {bonferroni}, Holm {holm}"
     line = " and ".join(f"α/{m} = {alpha / m:.2g}" for m in dict.fromkeys(rows.m))
@@ -311,45 +307,38 @@ def plot_decisions(
         said = (f"{name} r = {r:.2f}, p = {p:.2g} ({levels[k]})" for name, r, p, k in tests)
         words.append(f"{method}: {'; '.join(said)}")
     title, wide = claim if title is None else title, len(methods) * (_WIDE + 200)
-    return _framed(chart.add_params(param), title, words, notes, width=wide)
+    return _framed(chart, title, words, notes, width=wide)
 
 
-def _panel(rows: pd.DataFrame, plane: _Frame) -> alt.LayerChart:
+def _panel(rows: pd.DataFrame, alpha: float, plane: _Frame) -> alt.LayerChart:
     m, (wide, high) = int(rows.m.iloc[0]), plane.size
     scale = alt.Scale(domain=[0.5, high / _ROW + 0.5], nice=False, reverse=True)
     x, y = plane.channels["x"], alt.Y("rank:Q", axis=None, scale=scale)
     row, above = {"y": y}, {"y": alt.value(-12)}
-    steps = pd.DataFrame({"order": range(2 * m), "left": m - np.repeat(range(m), 2)})
+    steps = pd.DataFrame({"order": range(2 * m), "x": alpha / (m - np.repeat(range(m), 2))})
     steps["rank"] = np.repeat(range(1, m + 1), 2) + np.tile([-0.5, 0.5], m)
-    stairs = _Layer(steps).transform_calculate(x="alpha / datum.left")
-    foot = _Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"]}))
+    foot = _Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"], "x": [alpha / 1.5]}))
     purple = "#A04B78"
     layers = [
         _Layer(rows).mark_rule(color="#DDDDDD", strokeWidth=1).encode(**row),
-        stairs.mark_line(color=purple, strokeWidth=3).encode(x=x, y=y, order="order:Q"),
-        _text(foot.transform_calculate(x="alpha / 1.5"), x, row, color=purple),
+        _Layer(steps).mark_line(color=purple, strokeWidth=3).encode(x=x, y=y, order="order:Q"),
+        _text(foot, x, row, color=purple),
     ]
     for text, over, align, dash in ((f"α/{m}", m, "right", [5, 4]), ("α", 1, "left", [1, 0])):
-        line = _Layer(pd.DataFrame({"text": [text]})).transform_calculate(x=f"alpha / {over}")
+        line = _Layer(pd.DataFrame({"text": [text], "x": [alpha / over]}))
         layers.append(line.mark_rule(strokeWidth=2, strokeDash=dash).encode(x=x))
         layers.append(_text(line, x, above, align=align))
     signed = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
     layers.append(_text(_Layer(signed), alt.value(wide + 50), row))
     layers.append(_text(_Layer(rows.assign(text=rows.name)), alt.value(-8), row))
     layers.append(_text(_Layer(pd.DataFrame({"text": ["r"]})), alt.value(wide + 50), above))
-    levels = [f"'{name}'" for name in LEVELS]
-    level = (
-        f"datum.p < alpha / datum.m ? {levels[0]} : datum.p_holm < alpha ? {levels[1]} : "
-        f"datum.p < alpha ? {levels[2]} : {levels[3]}"
-    )
     shape, fill = zip(*LEVELS.values(), strict=True)
     key = fr._legend(symbolSize=160, columnPadding=18, labelLimit=400)
     looks = _told_apart("decision", LEVELS, key, shape=shape, fill=fill)
     numbers = ("r", "p", "p_holm", "threshold", *rows.columns.intersection(["q"]))
     tips: list[Any] = ["name:N", *map(_tip, numbers)]
-    step = "alpha / (datum.m - datum.rank + 1)"
-    marks = fr._dots(rows).transform_calculate(decision=level, threshold=step)
-    marks = marks.encode(x=x, y=y, tooltip=tips, **looks)
+    decided = rows.assign(decision=[[*LEVELS][k] for k in rows.level])
+    marks = fr._dots(decided).encode(x=x, y=y, tooltip=tips, **looks)
     look: dict[str, Any] = {"fontSize": 16, "anchor": "middle", "frame": "group"}
     head = alt.TitleParams(str(rows.method.iloc[0]).capitalize(), **look)
     return alt.layer(*layers, marks).properties(width=wide, height=high, title=head)

@@ -37,7 +37,6 @@ def plot_curve(
     *,
     betas: Sequence[float] = (0, math.inf),
     point: float | None = None,
-    circles: pd.DataFrame | None = None,
     **look: Any,
 ) -> alt.LayerChart:
     """Oracle curve on the plane of naturalness (x) and accuracy (y), with systems.
@@ -50,12 +49,11 @@ def plot_curve(
         where known accuracy_low, accuracy_high, naturalness_low, naturalness_high, n.
     betas : β whose vertices are marked and labelled
     point : β with the large mark named ``bxpoint``, which the β explorer moves; the line is coarser
-    circles : accuracy and naturalness of candidates, drawn as open circles
     **look : title, axis titles, ranges, size
         As in `frame.Look`.
     """
     table, systems = systems, _checked_systems(systems, least=0)
-    plane = _Frame.plane(axis_ranges([curve], [systems, circles]), **look)
+    plane = _Frame.plane(axis_ranges([curve], [systems]), **look)
     shown, most = systems[plane.holds(systems)], 5000 if point is None else 400
     layers, lines, marks = _curve_layers(curve, plane, betas=betas, most=most)
     bars, ends = plane.bars(shown)
@@ -64,8 +62,6 @@ def plot_curve(
     layers = [layers[0], *leaders, *bars, *points, *layers[1:], *texts]
     if point is not None:
         layers.append(plane.moving_point(_vertices(curve, [curve.vertex(point)])))
-    if circles is not None:
-        layers.append(_Layer(circles).mark_point(color=fr.QUIET, size=70).encode(**plane.channels))
     words = [_curve_text(curve, table), _systems_text(systems)]
     notes = [*fr._not_drawn(table, systems, plane), *_curve_notes(curve, table, plane)]
     return plane.finished(layers, words, notes)

@@ -28,6 +28,12 @@ _PRINT, _SUFFIXES = (".svg", ".png", ".pdf"), (".svg", ".png", ".pdf", ".html", 
 _DPI = 300
 _FONTS = Path(__file__).parents[1] / "templates/fonts"
 _WORDS = {"labelFontSize": 14, "titleFontSize": 14, "titleFontWeight": 400}
+# Controls of a chart, as those of widgets/common.css; a page of this collection sets the colours.
+_CONTROLS = (
+    "<style>.vega-bindings { font: 14px/1.4 Inter, system-ui, sans-serif; } .vega-bind :is(select, input) {"
+    "font: inherit; min-height: 32px; padding: 3px 10px; margin: 8px; border: 1px solid #85868a; border-radius: 6px;"
+    "color: var(--anx-ink, #16181d); background: var(--anx-paper, #fff); }</style>"
+)
 _INK, _SOFT = {"labelColor": "#45484f", "titleColor": "#16181d"}, "#85868a"
 # The look of all charts, in the fonts and sizes of templates/page.css; a title of y is above its axis.
 _THEME: dict[str, dict[str, Any]] = {
@@ -120,10 +126,9 @@ def interactive(chart: Any) -> str:
     words, role = html.escape(_alt_text(spec)), "group" if _bound(spec) else "img"
     return (
         f"<noscript>{picture(spec)}</noscript>"
-        f'<figure role="{role}" aria-label="{words}" style="margin:0"><div id="{key}"></div></figure>'
+        f'<figure role="{role}" aria-label="{words}" style="margin:0">{_CONTROLS}<div id="{key}"></div></figure>'
         f"<script>window.vegaEmbed || (() => {{{_library()}}})();</script>"
-        '<script type="text/javascript">'
-        f'vegaEmbed("#{key}", {code}, {{"renderer": "svg"}}).catch(console.error);</script>'
+        f'<script>vegaEmbed("#{key}", {code}, {{"renderer": "svg", "actions": false}}).catch(console.error);</script>'
     )
 
 

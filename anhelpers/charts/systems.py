@@ -21,7 +21,6 @@ _AROUND = 64  # points of an ellipse
 _ELLIPSE = ["naturalness_se", "accuracy_se", "correlation"]
 _GAPS = ("accuracy_gap", "naturalness_gap")
 _GAP_SIZE = (270, 22)  # width of a panel, height of a row
-_PENALTIES = ["accuracy", "naturalness", "accuracy_start", "naturalness_start"]
 _RULER = 40  # px of the ruler of N(Q) above a plane
 
 
@@ -446,52 +445,33 @@ def _gap_panel(rows: pd.DataFrame, column: str, title: str) -> alt.LayerChart:
     return alt.layer(*layers).properties(width=_GAP_SIZE[0], height=_GAP_SIZE[1] * len(rows))
 
 
-def plot_moves(
-    table: pd.DataFrame, *, movable: bool = False, title: str = "", size: fr.Size = (440, 420)
-) -> alt.LayerChart:
-    """Systems by two negated penalties, each with a line from its start; (0, 0) is no errors.
+def plot_moves(table: pd.DataFrame) -> alt.LayerChart:
+    """Systems by two negated penalties, for a script to move; (0, 0) is no errors.
+
+    Layers whose names begin with bx have a mark for each system, in the order of the table: its place, a ring, a label,
+    and a line from its start.
 
     Parameters
     ----------
-    table : system, category, accuracy and naturalness ≤ 0, accuracy_start and naturalness_start ≤ 0
-    movable : every system has a ring and a label, in layers whose names begin with bx, a mark for
-        each system in the order of the table, for a script to move; else rings mark the Pareto set
-    size : (width, height) of the plane in pixels
+    table : system, category, accuracy and naturalness ≤ 0
     """
-    systems = _checked_systems(_checked(table, _PENALTIES, _PENALTIES))
-    now, start = systems[_PENALTIES[:2]], systems[_PENALTIES[2:]]
-    worst = [float(-min(now[c].min(), start[f"{c}_start"].min())) or 1.0 for c in now]
-    across, up = ((-1.1 * one, one / 200) for one in worst[::-1])
+    systems = _checked_systems(table)
+    worst = [float(-systems[c].min()) or 1.0 for c in ("naturalness", "accuracy")]
+    across, up = ((-1.1 * one, one / 200) for one in worst)
     titles = [f"−MQM {of} (points per segment, higher is better)" for of in ("fluency", "accuracy")]
-    plane = _Frame((across, up), size, (titles[0], titles[1]), title, root=(True, True))
-    axes = plane.channels
-    best = pareto_mask(np.zeros(len(systems), dtype=int), *(now[c].round(9) for c in now))
-    moved = systems[(now.to_numpy() != start.to_numpy()).any(axis=1) | movable]
-    at = {"x": plane.on("x", "naturalness_start"), "y": plane.on("y", "accuracy_start")}
-    to = {"x2": alt.X2("naturalness:Q"), "y2": alt.Y2("accuracy:Q")}
-    layers = [plane.plus()]
-    if len(moved):
-        trace = _Layer(moved, name="bxtrace")
-        trace = trace.mark_rule(color=QUIET, strokeWidth=2, strokeDash=[5, 3])
-        rings = plane.rings(moved, "bxstart", stroke=QUIET, size=50)
-        layers += [trace.encode(**at, **to), rings.encode(**at)]
-    marks = _system_marks(systems, axes, [*map(fr._tip, _PENALTIES)], name="bxsystem")
-    layers += [plane.rings(systems[best | movable], "bxring"), marks]
-    if movable:
-        leader = _Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
-        text = {"align": "left", "dx": 14, "fontSize": fr.FONT, "baseline": "middle"}
-        layers.append(leader.encode(**axes, **to))
-        for name, more in (("bxhalo", _HALO), ("bxlabel", {})):
-            mark = _Layer(systems, name=name).mark_text(**text, color="#000000", **more)
-            layers.append(mark.encode(**axes, text="system:N"))
-    else:
-        leaders, names, _ = _label_layers(systems.assign(bold=best), plane, [])
-        layers = [*leaders, *layers, *names]
-    parts = []
-    for name, *values in systems[["system", *_PENALTIES]].itertuples(index=False):
-        texts = [f"{-v + 0.0:.4g}" for v in values]
-        here, there = ", ".join(texts[:2]), ", ".join(texts[2:])
-        parts.append(f"{name} ({here}{f'; at the start {there}' * (here != there)})")
-    words = [f"penalties on accuracy and fluency: {', '.join(parts)}"]
-    words.append("Ring: no other system beats it on both axes")
-    return plane.finished(layers, words, fr._not_drawn(table, systems))
+    plane = _Frame((across, up), (440, 420), (titles[0], titles[1]), root=(True, True))
+    axes, to = plane.channels, {"x2": alt.X2("naturalness:Q"), "y2": alt.Y2("accuracy:Q")}
+    trace, leader = (_Layer(systems, name=f"bx{name}") for name in ("trace", "leader"))
+    layers = [
+        plane.plus(),
+        trace.mark_rule(color=QUIET, strokeWidth=2, strokeDash=[5, 3]).encode(**axes, **to),
+        plane.rings(systems, "bxstart", stroke=QUIET, size=50),
+        plane.rings(systems, "bxring"),
+        _system_marks(systems, axes, plane.tips, name="bxsystem"),
+        leader.mark_rule(color="#444444", strokeWidth=1).encode(**axes, **to),
+    ]
+    text = {"align": "left", "dx": 14, "fontSize": fr.FONT, "baseline": "middle"}
+    for name, more in (("bxhalo", _HALO), ("bxlabel", {})):
+        mark = _Layer(systems, name=name).mark_text(**text, color="#000000", **more)
+        layers.append(mark.encode(**axes, text="system:N"))
+    return plane.finished(layers, [f"penalties on accuracy and fluency: {_systems_text(systems)}"])

@@ -249,9 +249,8 @@ def _bars(rows: pd.DataFrame, size: fr.Size) -> tuple[list[Any], float, int]:
         beside = number(row["h_lm"], digits) + f" ({outside})" * bool(outside)
         texts += [(beside, right, "left", "#000000", row)]
         texts += [(row["label"], least - 10 / per_bit, "right", "#000000", row)]
-    placed = [(*text, row["place"] + 0.52, row.get("chosen")) for *text, row in texts]
-    frame = pd.DataFrame(placed, columns=["text", "from", "align", "ink", "place", "chosen"])
-    frame = frame if "chosen" in rows else frame.drop(columns="chosen")
+    placed = [(*text, row["place"] + 0.52) for *text, row in texts]
+    frame = pd.DataFrame(placed, columns=["text", "from", "align", "ink", "place"])
     for align, own in frame.groupby("align"):
         layers.append(_text(own, f"texts_{align}", x, y, align=align))
     return layers, high * size[1], digits

@@ -29,6 +29,7 @@ _CLOSED = re.compile(
 _FORM = re.compile(r'<form class="anx-ask".*?</form>')
 _OPENS = re.compile(r"^<details><summary>Solution</summary>|</details>$")
 _PICTURE = re.compile(r'<img alt="([^"]*)"[^>]* src="data:image/svg\+xml;base64,([^"]+)">')
+_PANDAS = re.compile(r"<style scoped>.*?</style>", re.S)  # of tables: page.css has their look
 _WIDTH = re.compile(r'<svg[^>]* width="([\d.]+)')
 _HALF = 700  # px; a narrower chart is as wide as the text
 _VIEW = "application/vnd.jupyter.widget-view+json"
@@ -65,6 +66,7 @@ def _export_html(notebook: Path) -> str:
         book.cells = [*_asked(book.cells)]
     for cell in book.cells:
         _prepare(cell, notebook.name, solved)
+    _join(book.cells)
     _fold(book.cells, _is_setup, '<details class="anx-fold"><summary>Set-up</summary>')
     solution = '<details class="anx-solution"><summary>Solution</summary>'
     _fold(book.cells, lambda cell: "solution" in _tags(cell), solution)
@@ -136,7 +138,19 @@ def _prepare(cell: Any, name: str, solved: bool) -> None:
             data["text/html"] = "<p><small>This control needs a kernel; open Jupyter.</small></p>"
         # a widget draws its chart itself
         if 'class="anx-host"' not in (shown := data.get("text/html", "")):
-            data |= {"text/html": _PICTURE.sub(_inlined, shown)} if shown else {}
+            shown = _PANDAS.sub("", _PICTURE.sub(_inlined, shown))
+            data |= {"text/html": shown} if shown else {}
+
+
+def _join(cells: list[Any]) -> None:
+    """Tag a question and the widget or chart directly below it: the page shows them as one card."""
+    shown = [cell for cell in cells if cell.cell_type == "markdown" or _shown(cell)]
+    for upper, lower in pairwise(shown):
+        both = [str(_shown(cell)) if "outputs" in cell else "" for cell in (upper, lower)]
+        cards = all(re.search("anx-host|anx-figure|vegaEmbed", one) for one in both)
+        if cards and any("Guess(" in one for one in both):
+            upper.metadata.setdefault("tags", []).append("upper")
+            lower.metadata.setdefault("tags", []).append("lower")
 
 
 def _inlined(image: re.Match[str]) -> str:

@@ -80,9 +80,9 @@ function parsed(one) { // drawn by Altair from our own numbers; texts in it are 
   return svg;
 }
 
-function sized(one) { // no larger than its letters should be
-  const svg = parsed(one);
-  svg.style.maxWidth = `${1.25 * svg.viewBox.baseVal.width}px`;
+function sized(one) { // in the middle of a card, or as wide as the card; no larger than its letters should be
+  const svg = parsed(one), { width } = svg.viewBox.baseVal;
+  svg.style.maxWidth = width < 700 ? `min(38rem, ${1.4 * width}px)` : "none";
   return svg;
 }
 

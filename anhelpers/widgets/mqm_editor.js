@@ -155,7 +155,7 @@ function controls(data) {
     return { name, max, slider, value, label: make("label", { for: own }, ...broken(name)) };
   });
   const rows = data.categories.map((name, c) => {
-    const note = div("note"), points = make("td"), shown = span("side");
+    const note = div("note"), points = make("td"), shown = span("printed");
     const side = select({ "aria-label": `${name} counts for`, "aria-describedby": id + "-told" }, SIDES.map((one) => [one, one]));
     const row = make("tr", {}, make("th", { scope: "row" }, ...broken(name), note), make("td", {}, String(data.marks[c])),
       points, make("td", {}, side, shown));

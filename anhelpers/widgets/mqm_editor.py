@@ -19,7 +19,7 @@ from .. import checks, mqm
 from ..charts.frame import number
 from ..charts.labels import width
 from ..charts.offline import drawn
-from ..charts.systems import plot_moves
+from ..charts.systems import plot_moves, plot_systems
 from ..errors import DataError
 from ..frontier import pareto_mask
 from ..mqm import KINDS, Scheme, Weights, base_system, load_scheme, load_weights, score_ratings
@@ -77,10 +77,9 @@ def mqm_editor(
         "names": [scheme.name, weights.name],
         "kinds": [kinds.get(s, kinds.get(base_system(s), "unknown")) for s in ratings.systems],
         "widths": [width(str(s), False) for s in ratings.systems],
-        "rows": [list(row) for row in weights.rows],
         "example": example and _to_mark(example, weights, data, gloss),
     }
-    chart = plot_moves(_plane(data, data["start"]), movable=True)
+    chart = plot_moves(_plane(data, data["start"]))
     start = {name: dict(values) for name, values in data["start"].items()}
     return _MqmEditor.of(chart, data=data | drawn(chart), **start)
 
@@ -130,25 +129,6 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         ids = np.zeros(len(values), dtype=int)
         return table.assign(pareto=pareto_mask(ids, *(-values[:, 1:].T).round(_DIGITS)))
 
-    def tables(self) -> tuple[Scheme, Weights]:
-        """The present state as a scheme and weights for `mqm.score_ratings`."""
-        sides = {side: side for side in _SIDES} | {"neither": "ignored"}
-        rows = [(_NO_ERROR, "none", "no error")] if _NO_ERROR not in self.categories else []
-        rows += [(name, sides[side], "edited") for name, side in self.categories.items()]
-        names = dict(zip(self.data["deciding"], self.weights, strict=True))
-        weigh = [(severity, category, 0.0, "no error") for category, severity in self.data["free"]]
-        weigh += [
-            (s, c, self.weights[names[i]] if i in names else w, source)
-            for i, (s, c, w, source) in enumerate(self.data["rows"])
-        ]
-        scheme, weights = (f"{name}-edited" for name in self.data["names"])
-        return Scheme(scheme, tuple(rows)), Weights(weights, tuple(weigh))
-
-    def reset(self) -> None:
-        """Restore the scheme and the weights of the start."""
-        self.weights = self.data["start"]["weights"]
-        self.categories = self.data["start"]["categories"]
-
     def __repr__(self) -> str:
         parts = self.data["start"].items()
         changed = sum(self.state[part][k] != v for part, start in parts for k, v in start.items())
@@ -157,16 +137,16 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         return f"MqmEditor({sizes}; {changed} changes of scheme {names})"
 
     def static_html(self) -> str:
-        start, now = (_plane(self.data, state) for state in (self.data["start"], self.state))
-        frame = now.assign(accuracy_start=start["accuracy"], naturalness_start=start["naturalness"])
         shown = self.systems()[["system", "accuracy", "fluency", "penalty"]]
         rows = [[name, *(number(v, 3) for v in values)] for name, *values in shown.to_numpy()]
         points = "Penalties in MQM points per segment, lower is better. Ring: on the frontier."
         costs = [[name, f"{value:g}"] for name, value in self.weights.items()]
         sides = [[name, side] for name, side in self.categories.items()]
-        wide, high = self.data["box"][4:]
+        titles = [f"−MQM {of} (points per segment, higher is better)" for of in KINDS[1:]]
+        look: Any = {"accuracy_title": titles[0], "naturalness_title": titles[1]}
+        plane = _plane(self.data, self.state)
         return _static_page(
-            drawn(plot_moves(frame, size=(wide, high))),
+            drawn(plot_systems(plane, uncertainty="none", origin="no errors", **look)),
             _plain_table(points, list(shown), rows, "right"),
             _plain_table("Cost of an error, in MQM points.", ["error", "weight"], costs, "right"),
             _plain_table("What each category counts for.", ["category", "counts for"], sides),
@@ -193,11 +173,10 @@ def _to_mark(
 
 
 def _plane(data: Mapping, state: Mapping) -> pd.DataFrame:
-    """The table of `plot_moves`, of systems that have not moved."""
+    """The table of `plot_moves`."""
     _, accuracy, fluency = -_penalties(data, state).T + 0.0
     frame = pd.DataFrame({"system": data["systems"], "category": data["kinds"]})
-    frame = frame.assign(accuracy=accuracy, naturalness=fluency)
-    return frame.assign(accuracy_start=accuracy, naturalness_start=fluency)
+    return frame.assign(accuracy=accuracy, naturalness=fluency)
 
 
 def _shares(scores: mqm.MqmScores, shared: bool) -> np.ndarray:
@@ -218,8 +197,7 @@ def _counted(ratings: Ratings, weights: Weights, share: np.ndarray) -> dict[str,
     each, k, n_kinds = share[ratings.segment, ratings.system], share.shape[1], len(names)
     counts = np.bincount(kind * k + ratings.system, each, minlength=n_kinds * k).reshape(n_kinds, k)
     weight = np.array([weights.rows[row][2] for row in rows])
-    free = [_NO_ERROR in name and w == 0 for name, w in zip(names, weight, strict=True)]
-    kept = [i for i, is_free in enumerate(free) if not is_free]
+    kept = [i for i, name in enumerate(names) if _NO_ERROR not in name or weight[i] != 0]
     seen = {name[0] for name in names if name[0] != _NO_ERROR} | {names[i][0] for i in kept}
     cost = dict.fromkeys(seen, 0.0)
     for (category, _), points in zip(names, counts.sum(1) * weight, strict=True):
@@ -238,7 +216,6 @@ def _counted(ratings: Ratings, weights: Weights, share: np.ndarray) -> dict[str,
         "severities": labels,
         "deciding": deciding,
         "tops": [max(_MOST, 2 * w) for w in at],
-        "free": [list(name) for name, is_free in zip(names, free, strict=True) if is_free],
         "pairs": [[categories.index(names[i][0]), deciding.index(rows[i])] for i in kept],
         "counts": counts[kept].T.tolist(),
         "start": {"weights": dict(zip(labels, at, strict=True))},

@@ -70,7 +70,7 @@ function controls(data) {
     legend: div("note", span("key anx-down", "sounds translated"), " ", span("key anx-up", "sounds original"), " ",
       span("hit", "in the reference")),
     refs: make("details", { class: "anx-note" }), seen: div("seen"), chart: div("chart"),
-    said: make("div", { class: "anx-hidden", role: "status" }),
+    said: make("div", { class: "anx-unseen", role: "status" }),
   };
 }
 

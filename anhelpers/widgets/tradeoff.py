@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import traitlets
 
 from ..charts.curve import plot_tradeoff
@@ -102,20 +101,6 @@ class _TradeoffExplorer(Widget, files="tradeoff.js tradeoff.css"):
     @traitlets.validate("naturalness")
     def _valid_naturalness(self, proposal: Any) -> Any:
         return _between_ends(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
-
-    def table(self, at: Sequence[float] | None = None) -> pd.DataFrame:
-        """Q(y|x) at some N, by default the present one: a row per N, source and shown target.
-
-        Columns: naturalness, accuracy, source, p (of the source), target, q.
-        """
-        rows = []
-        names = self.data["targets"] + [_OTHERS] * bool(self.data["others"])
-        for n in [self.naturalness] if at is None else at:
-            accuracy, q = _mixture(self.data, _between_ends(n, self.data["naturalness"]))
-            for source, p, row in zip(self.data["sources"], self.data["p"], q, strict=True):
-                pairs = zip(names, row.tolist(), strict=True)
-                rows += [(n, accuracy, source, p, y, v) for y, v in pairs]
-        return pd.DataFrame(rows, columns=["naturalness", "accuracy", "source", "p", "target", "q"])
 
     def __repr__(self) -> str:
         accuracy, (x, y) = _mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]

@@ -29,9 +29,13 @@ def made():
     return SimpleNamespace(widget=names["w"])
 
 
+def restore(widget):
+    widget.weights, widget.categories = (widget.data["start"][k] for k in ("weights", "categories"))
+
+
 @pytest.fixture
 def opened(made, page, tmp_path):
-    made.widget.reset()
+    restore(made.widget)
     page.goto(made.widget.save(tmp_path / "editor.html").as_uri())
     return SimpleNamespace(root=page.locator(".anx"), **vars(made))
 
@@ -108,7 +112,7 @@ def test_keys_and_selects_move_the_systems(opened, page):
         widget.categories = {category: on}
         assert_shown(root, widget)
     page.get_by_label("Reset to scheme").click()
-    widget.reset()
+    restore(widget)
     assert_shown(root, widget)
 
 

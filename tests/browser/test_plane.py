@@ -47,5 +47,5 @@ def test_a_page_shows_numbers_under_the_pointer_and_loads_nothing(tmp_path, page
     assert ODD in page.inner_text("table")
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    box = page.locator("svg.marks").bounding_box()
+    box = page.locator("figure").bounding_box()  # in which the chart scrolls
     assert 0 <= box["x"] < box["x"] + box["width"] <= 390

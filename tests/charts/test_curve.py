@@ -110,15 +110,6 @@ def test_many_vertices_are_thinned_by_less_than_half_a_pixel():
     assert max(map(len, several["datasets"].values())) <= 5000
 
 
-def test_candidates_of_one_source_are_circles_around_their_line():
-    accuracy, naturalness = [80, 60, 30, 50], [-4, -1, 0, -3.5]
-    circles = pd.DataFrame({"accuracy": accuracy, "naturalness": naturalness})
-    chart = plot_curve(oracle_curve([0] * 4, accuracy, naturalness), circles=circles)
-    line = pd.DataFrame(rows_of(chart, name="bxline"))
-    assert line[["naturalness", "accuracy"]].to_numpy().tolist() == [[-4, 80], [-1, 60], [0, 30]]
-    assert [row["accuracy"] for row in rows_of(chart, size=70)] == accuracy
-
-
 def test_several_curves_run_from_end_to_end_and_are_named(curves):
     chart = plot_optimism(curves)
     drawn = pd.DataFrame(rows_of(chart, name="curves"))

@@ -29,10 +29,9 @@ def test_the_hand_worked_world(curve):
     widget = tradeoff_explorer(curve, SOURCES, TARGETS)
     assert (curve.naturalness.tolist(), curve.accuracy.tolist()) == ([-0.5, 0], [0, -0.5])
     assert repr(widget) == "TradeoffExplorer(N = -0.25, A(N) = -0.25, 2 sources, 3 columns)"
-    table = widget.table()
-    assert table.accuracy.tolist() == pytest.approx([-0.25] * 6)
-    assert table.q.tolist() == pytest.approx([2 / 3, 0, 1 / 3, 0, 1, 0], abs=1e-6)
-    assert len(widget.table([-0.5, -0.1])) == 12
+    accuracy, q = tradeoff._mixture(widget.data, -0.25)
+    assert accuracy == pytest.approx(-0.25)
+    assert q.ravel().tolist() == pytest.approx([2 / 3, 0, 1 / 3, 0, 1, 0], abs=1e-6)
     assert "<b>66.7\u00a0%</b>" in widget.static_html()
 
 
