@@ -269,7 +269,7 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(tmp_path):
     ("name", "lm", "judge"),
     [
         ("an_5_2_systems", "a folder", "lpp|model:tiny"),
-        ("an_2_background", None, "compressed size"),
+        ("an_2_background", None, "naturalness (compression)"),
     ],
 )
 def test_it_runs_in_a_language_without_heads(name, lm, judge, tiny_lm, tmp_path, monkeypatch):

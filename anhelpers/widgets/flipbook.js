@@ -22,7 +22,8 @@ function render({ model, el }) {
     ui.after.addEventListener("click", () => go(1));
     return ui;
   });
-  const root = rootOf(data, "flipbook anx-card", "frames", ...bars.map(({ bar }) => bar), chart, words);
+  const both = div("main", chart, words); // a narrow chart has its words beside it
+  const root = rootOf(data, "flipbook anx-card", "frames", ...bars.map(({ bar }) => bar), both);
   words.hidden = !data.texts.some(Boolean);
   el.append(root);
 
@@ -39,6 +40,7 @@ function render({ model, el }) {
     const picture = data.pictures[data.charts[frame]];
     chart.hidden = !picture;
     if (picture) chart.replaceChildren(sized({ svg: picture.svg.map((k) => pieces[k]).join(""), alt: picture.alt }));
+    both.classList.toggle("anx-main", chart.firstChild?.viewBox.baseVal.width < 600);
     texts.forEach((text, k) => text.classList.toggle("anx-now", k === frame));
     root.dataset.at = at;
   }
