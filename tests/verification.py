@@ -89,8 +89,7 @@ xmi.measure xmi.models xmi.toy xmi.features xmi.published xmi.trainings
 NOT_QUANTITIES = {
     "bootstrap": "clusters_of few_clusters note_few_draws",
     "stats": "mean_ranks",
-    "mqm": "base_system category_table choose_scheme load_scheme marked_example marks_table rater_notes "
-    "rating_human",
+    "mqm": "base_system category_table choose_scheme load_scheme marked_example marks_table rater_notes",
     "classroom": "check holds invented_class one_of_each plane_claim plane_notes "
     "read_class_ratings",
     "plane": "bias_claim by_pair few_documents fluency_rows fluency_summary judged_studies leaders "
