@@ -48,6 +48,12 @@ def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
     return docs if len(set(docs.tolist())) > 1 else np.arange(len(docs))
 
 
+def _n_documents(of: np.ndarray) -> int:
+    """Number of documents; 0 if each text is one by itself, and so taken as independent."""
+    n = len(np.unique(of))
+    return 0 if n == len(of) else n
+
+
 class Resamples:
     """B resamples of M clusters, drawn with replacement block by block: memory does not grow with B × M.
 
@@ -126,21 +132,9 @@ def cluster_sums(x: np.ndarray, index: np.ndarray) -> np.ndarray:
 
 
 def _resampled_sums(counts: np.ndarray, *sums: np.ndarray) -> list[np.ndarray]:
-    """(B, C) float64 sums of the drawn clusters, of each (M, C) part, by (B, M) how often each is drawn.
-
-    Whole numbers whose sums stay below 2²⁴ are added in float32, which is twice as fast and just as exact.
-    """
-    drawn = int(counts.sum(1).max())
-
-    def kind(s: np.ndarray) -> type[np.float32] | type[np.float64]:
-        whole = np.issubdtype(s.dtype, np.integer) and s.size
-        exact = whole and drawn * max(int(s.max()), -int(s.min())) < 2**24
-        return np.float32 if exact else np.float64
-
-    kinds = [kind(s) for s in sums]
-    times: dict[type, np.ndarray] = {k: counts.astype(k) for k in set(kinds)}
-    found = (times[k] @ s.astype(k, copy=False) for k, s in zip(kinds, sums, strict=True))
-    return [s.astype(np.float64, copy=False) for s in found]
+    """(B, C) float64 sums of the drawn clusters, of each (M, C) part, by (B, M) how often each is drawn."""
+    times = counts.astype(np.float64)
+    return [times @ s.astype(np.float64, copy=False) for s in sums]
 
 
 @dataclass(frozen=True)
@@ -272,7 +266,7 @@ def bootstrap_means(
     >>> bootstrap_means([0.0, 1.0] * 4, range(8), np.random.default_rng(0)).text("points", digits=1)
     '0.5 points, 95 % interval -0.1 to 1.1 (n = 8 segments)'
     """
-    x = checks._numbers("columns", columns)
+    x = np.asarray(columns, dtype=np.float64)
     x = x[:, None] if x.ndim == 1 else x
     there = ~np.isnan(x)
     whole = (there.any(0) if of is None else there).all()

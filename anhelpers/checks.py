@@ -13,8 +13,6 @@ LARGEST_SEED = 2**63 - 1  # of torch
 _MOST_DRAWS = 10_000_000
 ROUNDING = 1e-5  # of a sum of log-probabilities in float32, above 0
 LEAST_LOGPROB = -1e100  # the squares of sums of smaller ones may be infinite
-# nats of a text: 100,000 tokens of 10 nats; below it are masks and padding
-LEAST_TOTAL = -1e6
 # smaller numbers have fewer than 15 digits
 LEAST_RANGE = float(np.finfo(np.float64).tiny)
 LARGEST_SCORE = 1e302  # the sum of 10^6 of them is still a float64
@@ -62,15 +60,11 @@ def _names(values: Sequence | np.ndarray) -> np.ndarray:
     >>> _names(["a", "b"]).tolist(), _names([("a", 1), ("a", 2)])[0] == _names([["a", 1]])[0]
     (['a', 'b'], True)
     """
-    listed, parts = (
-        values if isinstance(values, list | tuple) else np.asarray(values),
-        list | tuple | np.ndarray,
-    )
+    parts = list | tuple | np.ndarray
+    listed = values if isinstance(values, list | tuple) else np.asarray(values)
     if not any(isinstance(one, parts) for one in listed):
         return np.asarray(values)
-    return np.array(
-        ["\x1f".join(map(str, one if isinstance(one, parts) else [one])) for one in listed]
-    )
+    return np.array(["\x1f".join(map(str, np.atleast_1d(one))) for one in listed])
 
 
 def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray:
@@ -85,21 +79,9 @@ def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray
     return ids.astype(np.int64, copy=False)
 
 
-def _numbers(name: str, values: ArrayLike) -> np.ndarray:
-    """(...) float64; dates and time differences are no numbers."""
-    kinds = {
-        getattr(t, "kind", "") for t in (np.asarray(values).dtype, getattr(values, "dtype", None))
-    }
-    some(
-        np.array(not kinds & {"m", "M"}),
-        f"{name}: got dates or time differences, expected numbers.",
-    )
-    return np.asarray(values, dtype=np.float64)
-
-
 def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) -> np.ndarray:
     """(...) finite float64 numbers of this shape; None in `shape` is any length from 1 on."""
-    x = _numbers(name, values)
+    x = np.asarray(values, dtype=np.float64)
     fits = x.ndim == len(shape) and all(
         n > 0 if want is None else n == want for n, want in zip(x.shape, shape, strict=True)
     )
@@ -122,7 +104,7 @@ def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
 
 def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndarray) -> np.ndarray:
     """(n,) float64 scores in [-1e302, 1e302], one per entry of `segment`."""
-    values = np.ascontiguousarray(_numbers(name, scores))
+    values = np.ascontiguousarray(scores, dtype=np.float64)
     if values.shape != (len(segment),):
         raise DataError(f"{name}: got shape {values.shape}, expected ({len(segment)},).")
     if (bad := np.flatnonzero(~(np.abs(values) <= LARGEST_SCORE))).size:
@@ -135,7 +117,7 @@ def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndar
 
 def logprobs(name: str, values: ArrayLike) -> np.ndarray:
     """(n,) float64 log-probabilities, each nan (missing) or in [-1e100, 0], rounding aside."""
-    logs = _numbers(name, values)
+    logs = np.asarray(values, dtype=np.float64)
     bad = np.flatnonzero((logs > ROUNDING) | (logs < LEAST_LOGPROB))[:1].tolist()
     if logs.ndim != 1 or bad:
         got = f"{logs.flat[bad[0]]:g}" if bad else f"shape {logs.shape}"

@@ -213,10 +213,7 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     (array([0, 2]), array([1, 2]))
     """
     segment = checks.segment_ids(segment, np.size(segment))
-    accuracy, naturalness = (
-        np.ravel(checks._numbers(name, v))
-        for name, v in (("accuracy", accuracy), ("naturalness", naturalness))
-    )
+    accuracy, naturalness = (np.ravel(v).astype(np.float64) for v in (accuracy, naturalness))
     checks.same_length(segment=segment, accuracy=accuracy, naturalness=naturalness)
     order, starts = _group(segment)
     rows, counts, held = hulls(order, starts, accuracy, naturalness, LARGEST)
@@ -282,7 +279,7 @@ def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike)
 
 def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(order, starts): source s has the candidates order[starts[s]:starts[s+1]]; order is empty if already sorted."""
-    alone = _is_sorted(segment)
+    alone = not (segment[1:] < segment[:-1]).any()
     order = np.empty(0, dtype=np.int64) if alone else np.argsort(segment, kind="stable")
     ordered = segment if alone else segment[order]
     starts = np.searchsorted(ordered, np.arange(ordered.max(initial=0) + 2))
@@ -342,15 +339,6 @@ def _sweep(order, segment, accuracy, naturalness, mask):
             mask[i] = True
             best = accuracy[i]
         last = i
-
-
-@compiled
-def _is_sorted(a):
-    """Whether no number is smaller than the one before it."""
-    for i in range(len(a) - 1):  # noqa: SIM110 (numba compiles the loop, not the generator)
-        if a[i + 1] < a[i]:
-            return False
-    return True
 
 
 @compiled

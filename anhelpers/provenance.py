@@ -20,7 +20,6 @@ from . import __version__
 from .data.io import parse_json, write_atomic
 from .errors import DataError, one_line
 from .metrics import signature_of
-from .progress import note
 
 if TYPE_CHECKING:
     import jinja2
@@ -109,11 +108,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
             lock = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, lock)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                note(f"waiting for another run that writes into {folder}")
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
-from io import BufferedReader, BytesIO, TextIOWrapper, UnsupportedOperation
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     if argv is None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of an import
-    sys.stdout = sys.stdout or TextIOWrapper(BufferedReader(BytesIO()))  # closed: writing raises
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
     from ..progress import note, say
     from ..provenance import making
@@ -132,10 +130,6 @@ def _report(command: str, error: Exception) -> int:
     said, status = str(error), 2
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         said = f"out of memory ({error}). Score fewer texts at a time, or close other programs."
-    elif isinstance(error, UnsupportedOperation):
-        said = "standard output is closed. Name a file (-o), or open it."
-    elif isinstance(error, FileNotFoundError) and error.filename is None:
-        said = "the working folder was deleted, or no temporary folder can be written."
     elif not isinstance(error, AnhelpersError | OSError):
         said = f"unexpected {type(error).__name__}: {error}. Run it with --debug and report it."
         status = 70

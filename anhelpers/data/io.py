@@ -8,9 +8,7 @@ import io
 import json
 import lzma
 import os
-import platform
 import secrets
-import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -307,7 +305,7 @@ def write_atomic(path: str | PathLike, data: str | bytes) -> Path:
     """
     path = Path(path)
     direct = path.exists() and not path.is_file() and not path.is_dir()  # such as /dev/stdout
-    name = f".{path.name[:40]}.{secrets.token_hex(4)}{_unfinished()}"
+    name = f".{path.name[:40]}.{secrets.token_hex(4)}.tmp"
     part = path if direct else path.with_name(name)
     with _writing(path):
         try:
@@ -338,9 +336,7 @@ def scratch_folder(folder: str | PathLike) -> Iterator[Path]:
     folder = make_folder(folder)
     try:
         with _writing(folder):
-            scratch = TemporaryDirectory(
-                dir=folder, prefix=".", suffix=_unfinished(), ignore_cleanup_errors=True
-            )
+            scratch = TemporaryDirectory(dir=folder, prefix=".", ignore_cleanup_errors=True)
         with scratch:
             yield Path(scratch.name)
     finally:
@@ -357,19 +353,7 @@ def make_folder(folder: str | PathLike) -> Path:
     folder = Path(folder)
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    machine = _unfinished().partition("-")[0]
-    for path in folder.glob(f".*{machine}-*.tmp") if os.name != "nt" else ():
-        with suppress(OSError, ValueError, OverflowError):
-            try:
-                os.kill(int(path.stem.rpartition("-")[2]), 0)  # only asks whether it runs
-            except ProcessLookupError:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
     return folder
-
-
-def _unfinished() -> str:
-    """The end of the name of what this process is writing, ".MACHINE-PID.tmp"."""
-    return f".{zlib.crc32(platform.node().encode()):08x}-{os.getpid()}.tmp"
 
 
 def _plain(text: str) -> str:

@@ -148,22 +148,17 @@ def read_score_pair(
         sentences, or a different text of a sentence; first tokens that are not scored, if tokens differ.
     """
     ours, theirs = _read_token_scores(mt, unit), _read_token_scores(lm, unit)
-    how, wrong, line = "paired by line", "", None
+    how, wrong = "paired by line", ""
     if ours.ids and theirs.ids and (lacking := sorted({*ours.ids} ^ {*theirs.ids})):
         wrong = f"id {lacking[0]:.40} is in one of the two files only"
     elif ours.ids and theirs.ids:
         how = "paired by id"
         place = {name: k for k, name in enumerate(theirs.ids)}
-        both = enumerate(zip(ours.ids, theirs.ids, strict=True), 1)
-        moved = [(k, a, b) for k, (a, b) in both if a != b]
         numbers, n = _ints(ours.ids), len(ours)
         if numbers and {*numbers} in ({*range(n)}, {*range(1, n + 1)}):
             if numbers != sorted(numbers):
                 note(f"{PurePath(mt).name}: sentences are taken in the order of their ids.")
             ours = ours.take(sorted(range(n), key=numbers.__getitem__))
-        elif numbers and moved:
-            line, a, b = moved[0]
-            wrong = f"got id {b}, expected {a} (one order, or ids from 0 or 1)"
         theirs = theirs.take([place[name] for name in ours.ids or ()])
     if len(ours) != len(theirs):
         wrong = wrong or f"got {counted(len(theirs), 'sentence')}, expected {len(ours)}"
@@ -182,7 +177,7 @@ def read_score_pair(
             why = "and the tokens differ" if same_tokens else "needed per character"
             wrong = f"first tokens of {unscored} have no score (0), {why}"
     if wrong:
-        raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm, line)
+        raise DataError(f"{wrong}, compared with {PurePath(mt).name}.", lm)
     if ours.unit != theirs.unit:
         units = " and ".join(f"{PurePath(path).name} in {one.unit}" for path, one in files)
         note(f"{units}: all scores are converted to nats. Choose one unit with --unit.")

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks
+from .. import bootstrap, checks
 from ..bootstrap import LEVEL, effective, few_clusters, moves_variance, note_few_draws, student
-from ..checks import LEAST_TOTAL, ROUNDING
 from ..errors import DataError
 from ..estimate import Estimate
 from . import pmf
@@ -436,19 +435,13 @@ def wasserstein_1d(
     here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
     seen = lead(here, there)
     found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
-    of_x, of_y = (0 if d is None else _n_documents(checks._names(d)) for _, d, _ in sides)
+    of_x, of_y = (0 if d is None else bootstrap._n_documents(checks._names(d)) for _, d, _ in sides)
     fewest = min((k or len(v), "documents" if k else "scores") for k, v in ((of_x, x), (of_y, y)))
     facts: dict = {"n": len(x), "n_r": len(y), "n_docs": of_x, "docs_r": of_y, "unit": unit}
     facts |= {"bias": _NEAR, "signature": f"exact|bootstrap:{n_draws}"}
     facts["caution"] = few_clusters(*fewest, min(n, m))
     value = float(np.abs(seen) @ gaps)
     return Estimate("wasserstein", value, se=se, **facts, **found._asdict())
-
-
-def _n_documents(of: np.ndarray) -> int:
-    """Number of documents; 0 if each text is one by itself, and so taken as independent."""
-    n = len(np.unique(of))
-    return 0 if n == len(of) else n
 
 
 def _documents(
@@ -494,25 +487,16 @@ def kl_from_logprobs(
     >>> kl_from_logprobs([-1.0, -2.0], [-1.5, -3.5]).value
     1.0
     """
-    log_q, log_f = np.asarray(log_q, dtype=np.float64), np.asarray(log_f, dtype=np.float64)
-    if log_q.ndim != 1 or log_q.shape != log_f.shape:
-        raise DataError(f"log-probabilities must be (n,), got {log_q.shape} and {log_f.shape}.")
-    for name, values in (("log_q", log_q), ("log_f", log_f)):
-        bad = (values > ROUNDING) | (
-            (values < LEAST_TOTAL) & (np.isfinite(values) | (name == "log_q"))
-        )
-        if bad.any():
-            i = int(np.argmax(bad))
-            least = f"{LEAST_TOTAL:g}" if name == "log_q" else f"{LEAST_TOTAL:g}, or -inf"
-            told = f"got {values[i]:.10g}, expected at most 0, at least {least}, nan if missing."
-            raise DataError(told, name, i + 1)
+    log_q, log_f = checks.logprobs("log_q", log_q), np.asarray(log_f, dtype=np.float64)
+    checks.logprobs("log_f", np.where(np.isneginf(log_f), np.nan, log_f))
+    checks.same_length(log_q=log_q, log_f=log_f)
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
     checks.whole("number of pairs without nan", len(ratio), 2)
     value = float(ratio.mean())
     of = _documents(log_q, docs, "docs")
     of = np.arange(len(ratio)) if of is None else of[there]
-    n_docs, se, counting, uneven = _n_documents(of), math.nan, math.nan, False
+    n_docs, se, counting, uneven = bootstrap._n_documents(of), math.nan, math.nan, False
     if math.isfinite(value) and n_docs != 1:
         variance, counting, uneven = moves_variance((ratio - value) / len(ratio), of)
         se = math.sqrt(variance)

@@ -161,8 +161,6 @@ class _Transport:
         arrives, spoken = _sums(x, y)
         self.equal = sparse.vstack([spoken, arrives], format="csc")
         self.equal_to = np.concatenate([problem.p_x, problem.reference])
-        # those of the last solution and its near ties
-        self.columns = np.arange(x * y)
 
     def lagrangian(self, beta: float) -> _Vertex:
         return self._step(self.problem.cost, beta)
@@ -179,28 +177,13 @@ class _Transport:
         via = np.stack([(row[:, None] + moved).argmin(0) for row in cost])
         rows = np.arange(len(cost))[:, None]
         h = cost[rows, via] + moved[via, np.arange(len(moved))]
-        plan = self._plan(h.ravel()).reshape(h.shape)
+        program = {"A_eq": self.equal, "b_eq": self.equal_to, "options": TOLERANCE}
+        result = _solved(linprog(h.ravel(), **program, method="highs-ds"))
+        plan = np.maximum(result.x, 0).reshape(h.shape)
         mass = np.zeros_like(plan)
         np.add.at(mass, (np.broadcast_to(rows, via.shape), via), plan)
         d = float((plan * self.ground[via, np.arange(len(moved))]).sum())
         return d, float((mass * self.problem.cost).sum()), mass
-
-    def _plan(self, h: np.ndarray) -> np.ndarray:
-        """The cheapest transport, from few pairs; its duals show whether one is missing."""
-        columns, rounding = self.columns, 1e-11 * (1 + np.abs(h))
-        while True:
-            program = {"A_eq": self.equal[:, columns], "b_eq": self.equal_to, "options": TOLERANCE}
-            result = _solved(linprog(h[columns], **program, method="highs-ds"))
-            reduced = h - self.equal.T @ result.eqlin.marginals
-            missed = np.setdiff1d(np.flatnonzero(reduced < -rounding), columns)
-            if not missed.size:
-                break
-            columns = np.union1d(columns, missed)
-        plan = np.zeros(len(h))
-        plan[columns] = np.maximum(result.x, 0)
-        near = np.argsort(reduced, kind="stable")[: 2 * self.equal.shape[0]]
-        self.columns = np.union1d(np.flatnonzero(plan), near)
-        return plan
 
 
 @lru_cache(16)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..bootstrap import clusters_of, few_clusters, moves_variance, student
+from ..bootstrap import _n_documents, clusters_of, few_clusters, moves_variance, student
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..estimate import Estimate
@@ -157,12 +157,6 @@ def _moves(
     if (n_docs := 0 if docs is None else len(set(of[there].tolist()))) < 2 and (paired or n_docs):
         raise DataError(f"{name}: got {n_docs} documents, expected 2 (omit for single texts).")
     return value, (values[there] - value) / n, of[there]
-
-
-def _n_documents(of: np.ndarray) -> int:
-    """0 where each text is a document of its own."""
-    n = len(np.unique(of))
-    return 0 if n == len(of) else n
 
 
 @dataclass(frozen=True)

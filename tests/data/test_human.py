@@ -93,15 +93,8 @@ def test_direct_assessment_has_no_spans(wave):
     ("rows", "kind", "lp", "named"),
     [
         ([row("A", 2, 50, "d9"), *ROWS], "esa", "en-cs", "line 1"),
-        (
-            [row("A", 3, 50, "d2")],
-            "esa",
-            "en-cs",
-            "mine. Name its documents with --docs",
-        ),  # lines from 0 or from 1
+        ([row("A", 3, 50, "d2")], "esa", "en-cs", "mine. Name its documents"),  # from 0 or 1
         ([*ROWS, row("A", 3, 101, "d2")], "esa", "en-cs", "line 9"),
-        ([*ROWS, row("A", 3, "x", "d2")], "esa", "en-cs", "line 9"),
-        ([ROWS[0], row("A", "y", 9, "d2")], "esa", "en-cs", "line 2"),
         ([ROWS[0], "A,1"], "esa", "en-cs", "line 2"),
         (ROWS, "da", "en-cs", "line 1"),
     ],
@@ -175,12 +168,9 @@ def test_exports_of_other_layouts_have_the_same_ratings(wave, name):
         ("both.csv", 4, "d2_#_1", "d1"),
         ("log.jsonl", 6, '"tgt"', '"target"'),
         ("log.jsonl", 7, '"score": 30', '"score": 101'),
-        ("log.jsonl", 7, '"annotation"', '"answer"'),
         ("appraise.jsonl", 3, '"target_id"', '"target"'),
         ("humeval.jsonl", 3, '"tgt_text"', '"text"'),
-        ("humeval.jsonl", 2, '"score": 11', '"score": "x"'),
         ("humeval.jsonl", 2, '"score": 11', '"score": -1'),
-        ("humeval.jsonl", 1, '{"A": "Jeden."', '{"A": 3'),
         ("annotations.json", 1, '"campaign": [', '"campaign": [0, '),
     ],
 )
@@ -192,16 +182,6 @@ def test_damaged_exports_are_refused_with_their_line(wave, name, line, old, new)
         scored(path := wave(rows, name))
     assert (error.value.path, error.value.line) == (path, line)
     assert len(str(error.value)) - len(str(path.parent)) <= 140
-
-
-def test_a_table_may_hold_points_or_standard_deviations(wave):
-    path = wave(["src,mt,score", "Two.,Dvě.,-0.5", "One.,Jeden.,1.5"])
-    metric = _external_metric(f"da:{path}")
-    assert metric.unit == "standard deviations of a rater"
-    assert metric.bounds == (-np.inf, np.inf)
-    np.testing.assert_array_equal(metric.score_systems(TEST).values[:2, 0], [1.5, -0.5])
-    with pytest.raises(DataError):
-        scored(wave(["src,mt,score", "Two.,Dvě.,101"]), kind="da")
 
 
 def test_the_plane_leaves_out_unrated_systems_and_shows_people(wave):

@@ -3,9 +3,6 @@ import gzip
 import json
 import lzma
 import math
-import os
-import subprocess
-import sys
 import zlib
 from unittest.mock import Mock
 
@@ -72,12 +69,9 @@ BAD = [  # reader, name, bytes, line
     ("table", "comma.tsv", b"system\tn\tscore\na\t1\t0,5\n", 2),
     ("table", "infinite.csv", b"system,n,score\na,1,inf\n", 2),
     ("table", "int.csv", b"system,n,score\na,1,1\na,1.5,1\n", 3),
-    ("table", "large.csv", b"system,n,score\na,1e300,1\n", 2),
     ("table", "missing.csv", b"system,n,score\na,,1\n", 2),
-    ("table", "underscore.csv", b"system,n,score\na,1,1_000\n", 2),
     ("table", "short.csv", b"system,n,score\na,1,1\nb,2\n", 3),
     ("table", "long.csv", b"system,n,score\na,1,1\nb,2,3,4\n", 3),
-    ("table", "all_long.csv", b"system,n,score\na,1,1,4\nb,2,3,4\n", 2),
     ("table", "quote.csv", b'system,n,score\n"a,1,1\n', 2),
     ("table", "keys.csv", b"system,n,score\na,1,1\n\na,1,2\n", 4),
 ]
@@ -166,12 +160,3 @@ def test_files_are_written_in_one_step(tmp_path):
         raise RuntimeError
     assert path.read_bytes() == b'"\\u00e9"'
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
-    (mine := tmp_path / f".x{io._unfinished()}").touch()
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
-    left = f".y{io._unfinished()}".replace(f"-{os.getpid()}.", f"-{dead.pid}.")
-    (tmp_path / left).mkdir()
-    (tmp_path / left / "plane.pdf").touch()
-    (tmp_path / f".z{left}").touch()
-    io.make_folder(tmp_path)
-    assert {*tmp_path.iterdir()} == {path, mine} | ({tmp_path / left} if os.name == "nt" else set())

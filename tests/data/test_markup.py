@@ -159,12 +159,10 @@ def test_systems_are_added_by_document(put, three):
 
 WRONG = {  # damage of the output -> the line in the error
     "missing": (lambda t: t.replace(f'<seg id="2">{HYPS[3]}</seg>\n', ""), None),
-    "other document": (lambda t: t.replace("chat-7", "chat-8"), None),
     "repeated": (lambda t: t.replace('<seg id="3">', '<seg id="2">'), 12),
     "not closed": (lambda t: t.replace("Ja!</seg>", "Ja!"), 5),
     "no id": (lambda t: t.replace('<seg id="2">J', "<seg>J"), 5),
     "no document": (lambda t: t.replace('docid="chat-7" ', ""), 10),
-    "no segment": (lambda t: re.sub("<seg.*", "", t), None),
     "sources": (lambda t: t.replace("tstset", "srcset"), None),
     "cut": (lambda t: t[: t.index("Ja!")], 5),
 }

@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from anhelpers.data import load
-from anhelpers.data.wmt import _language_pairs, _read_categories, _read_wmt
+from anhelpers.data.wmt import _language_pairs, _read_wmt
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 
 CANARY = "CANARY GUID 26b5c67b\n"
@@ -113,16 +113,6 @@ def test_categories_come_from_systems_tsv_beside_the_tree(tree):
     for text in (rows, f"system\tcategory\n{rows}"):
         (root / "systems.tsv").write_text(text)
         assert _read_wmt(root, "en-de").categories == {"Claude-3.5": "LLM", "Occiglot": "unknown"}
-
-
-@pytest.mark.parametrize(
-    ("text", "line"), [("X\tLLM\nY\n", 2), ("X\tllm\n", 1), ("X\tMT\nX\tMT\n", 2), ("\tMT\n", 1)]
-)
-def test_malformed_categories_are_refused_with_their_line(tmp_path, text, line):
-    (tmp_path / "systems.tsv").write_text(text)
-    with pytest.raises(DataError) as error:
-        _read_categories(tmp_path / "systems.tsv")
-    assert error.value.line == line
 
 
 def test_glosses_are_beside_a_tree_of_one_pair(tree):
