@@ -128,8 +128,8 @@ def in_page(page: str, line: str | None = None) -> str:
 
 
 _FOOTER = (
-    '<footer style="font:14px/1.4 ui-monospace,monospace;overflow-wrap:anywhere;'
-    'max-width:1100px;margin:2em auto;padding:0 1em">{}</footer>'
+    '<footer style="font:14px/1.4 system-ui,sans-serif;overflow-wrap:anywhere;margin:32px 0">'
+    "<details><summary>How this page was made</summary>{}</details></footer>"
 )
 
 

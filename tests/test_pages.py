@@ -80,7 +80,7 @@ def test_a_deeper_section_is_its_heading_until_it_is_opened(exported):
     assert "Its first words" in second
     assert "celltag_solution" in second
     assert "Exercises" not in second
-    assert page.count("<details") == page.count("</details>") == 4
+    assert page.count("<details") == page.count("</details>") == 5
 
 
 def test_links_between_notebooks_lead_to_pages(exported):
@@ -139,7 +139,7 @@ def test_a_page_says_what_can_be_done_without_a_kernel_and_claims_no_check(expor
         assert f"It is {n}." in found
         assert found.count("celltag_solution") == 2
         assert "How many?" not in found
-    assert page.count("<details") == page.count("</details>") == 4
+    assert page.count("<details") == page.count("</details>") == 5
 
 
 def test_the_page_of_somebodys_own_answers_keeps_what_the_checks_said(exported):

@@ -10,10 +10,6 @@ from typing import Any
 
 from ..progress import say
 
-# The first chart of a page.
-_PICTURE = re.compile(
-    r'<svg[^>]*class="marks anx-figure.*?</svg>|<img[^>]*"data:image/svg[^>]*>', re.S
-)
 EXAMPLE = "anhelpers site --built build --out build/site"
 
 
@@ -44,18 +40,16 @@ def run(args: argparse.Namespace) -> None:
     with scratch_folder(out.parent) as folder:
         fresh = Path(folder, "site")
         fresh.mkdir()
-        pictures = {}
         for i, one in enumerate(books):
             file = Path(args.built, f"{one.name}.html")
             page = linked("\n".join(read_lines(file)))
             if not (found := re.fullmatch("(.*?<body[^>]*>)(.*)</body>(.*)", page, re.DOTALL)):
                 raise DataError("no whole page. Run the notebook again.", file)
             head, inside, end = found.groups()
-            pictures[one.name] = "".join(_PICTURE.findall(inside)[:1])
             beside = {"before": books[i - 1] if i else None, "after": (*books, None)[i + 1]}
             parts = {"head": head, "inside": inside, "end": end, **beside}
             write_atomic(fresh / f"{one.name}.html", from_template("site_notebook.html", **parts))
-        index = from_template("site_index.html", books=books, pictures=pictures)
+        index = from_template("site_index.html", books=books)
         write_atomic(fresh / "index.html", in_page(index))
         if out.is_dir():
             os.rename(out, Path(folder, "old"))  # deleted with its folder
