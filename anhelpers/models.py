@@ -6,12 +6,15 @@ Code that comes with a model never runs. Weights are read from safetensors (but 
 import hashlib
 import logging
 import os
+import socket
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import numpy as np
 
@@ -76,9 +79,21 @@ class Place:
                 if self.folder is None:
                     with suppress(OSError, ValueError):
                         return load(given | {"local_files_only": True})
+                    self._check_hub()
                 return load(given | {"local_files_only": self.folder is not None})
         finally:
             hub.setLevel(level)
+
+    def _check_hub(self) -> None:
+        """Raise an AnhelpersError if no connection to the hub is possible, whose own retries take half a minute."""
+        hub = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
+        if os.environ.get("HF_HUB_OFFLINE") or getproxies():
+            return
+        try:
+            socket.create_connection((hub.hostname, hub.port or 443), timeout=5).close()
+        except OSError as error:
+            why = f"not in the local cache, and {hub.hostname} cannot be reached"
+            raise AnhelpersError(f"{self}: {why}. Download it once, or name a folder.") from error
 
     def load_config(self) -> Any:
         """The configuration of a model, which has its kind, without reading any weights."""

@@ -22,6 +22,7 @@ _CHANCE, _MANY = 1.15, 0.2
 _ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
 # samples of 200 letters, from which texts may contradict the language pair
 _FEWEST = 3
+_ENDLESS = 20  # times the longest source
 _ODD = {
     "blank": re.compile(r"\A\s*\Z"),
     # marks of direction and of no width, without the joiners of Persian, Hindi and emoji
@@ -35,8 +36,8 @@ def check(test: TestSet) -> list[str]:
     """Return warnings about suspicious properties of a test set, one sentence each.
 
     A system whose lines fit the first reference better a few lines further up or down; texts in another language or
-    script than the pair's; systems with equal outputs; blank texts; marks of direction or of no width, which change
-    scores unseen. None of them is removed.
+    script than the pair's; systems with equal outputs; blank and endless texts; marks of direction or of no width,
+    which change scores unseen. None of them is removed.
     """
     return [*_shifted(test), *_languages(test), *_equal(test), *_odd(test)]
 
@@ -150,9 +151,13 @@ def _equal(test: TestSet) -> list[str]:
 
 
 def _odd(test: TestSet) -> list[str]:
-    """Warn of blank texts, and of invisible characters, in sources, references and hypotheses."""
-    found = []
+    """Warn of blank and endless texts, and of invisible characters, in sources, references and hypotheses."""
+    found, longest = [], max(map(len, test.srcs), default=0)
     for name, texts in {"the sources": test.srcs, **test.refs, **test.systems}.items():
+        size, line = max(((len(text), i) for i, text in enumerate(texts, 1)), default=(0, 0))
+        if size > max(_ENDLESS * longest, 10_000):
+            why = f"the longest source {longest:,}: scoring may take long"
+            found.append(f"{name}: line {line} has {size:,} characters, {why}.")
         for what, form in _ODD.items():
             at = [(i, seen[0]) for i, text in enumerate(texts, 1) if (seen := form.search(text))]
             if at:

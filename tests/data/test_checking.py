@@ -42,6 +42,8 @@ def test_other_languages_equal_systems_and_blank_texts_are_reported():
     assert check(twin) == ["Online-P and twin have the same texts throughout."]
     blank = replace(test, srcs=("", *test.srcs[1:]))
     assert check(blank) == ["the sources: 1 of 52 texts blank, first in line 1."]
+    looped = replace(test, systems={**test.systems, "loop": ("so " * 9999, *test.srcs[1:])})
+    assert "loop: line 1 has 29,997 characters" in check(looped)[-1]
 
 
 @pytest.mark.parametrize("mark", "\u202e\u202b\u200f\u2066\u200b\ufeff\u00ad")

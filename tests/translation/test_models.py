@@ -1,6 +1,7 @@
 """Which models are found and loaded, with which languages, and which are refused."""
 
 import shutil
+import time
 
 import pytest
 
@@ -143,3 +144,13 @@ def test_a_name_is_a_folder_a_packaged_model_or_a_hub_id(tmp_path, monkeypatch):
     )
     found = models.find("owner/model@abc")
     assert (found.address, found.revision, found.folder) == ("owner/model", "abc", None)
+
+
+def test_without_a_network_a_model_of_the_hub_fails_at_once(monkeypatch):
+    for name in ("HF_HUB_OFFLINE", "https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nothing answers there
+    start = time.monotonic()
+    with pytest.raises(AnhelpersError, match=r"owner/model: .* cannot be reached"):
+        models.find("owner/model").load_config()
+    assert time.monotonic() - start < 8
