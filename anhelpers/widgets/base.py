@@ -21,7 +21,7 @@ from ipywidgets import Layout
 
 from ..charts.offline import picture
 from ..data.io import make_folder, write_atomic
-from ..provenance import in_page
+from ..provenance import from_template, in_page
 
 _HERE = Path(__file__).parent
 _COMMON = ("common.js", "common.css")
@@ -90,11 +90,8 @@ class Widget(anywidget.AnyWidget):
 
     def to_html(self) -> str:
         """A page that needs neither kernel nor network."""
-        title = html.escape(self.data.get("title") or self.noun)
-        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        body = f'<body class="anx-page">{self.fragment()}</body>'
-        page = f'<html lang="en"><head>{head}<title>{title}</title></head>{body}</html>'
-        return in_page(f"<!doctype html>{page}\n")
+        title = self.data.get("title") or self.noun
+        return in_page(from_template("widget.html", title=title, fragment=self.fragment()))
 
     def save(self, path: str | PathLike) -> Path:
         """Write `to_html()` to a file; return its path."""

@@ -26,7 +26,7 @@ def test_frames_share_what_is_the_same_and_each_is_whole():
     data = widget.data
     assert (len(data["pictures"]), data["charts"][:6]) == (4, [0, 1, 2, 3, 0, 1])
     assert repr(widget) == "Flipbook(K = 5, 40 frames)"
-    assert len(widget.to_html()) < 100_000
+    assert len(widget.fragment()) < 100_000
     shown = widget.static_html()
     assert shown.count("<img") == 1
     assert shown.count("<li>") == 40
