@@ -316,41 +316,6 @@ def test_segments_and_not_translations_are_resampled():
     assert many.caution == ""
 
 
-@pytest.mark.verifies("α of two raters", by="hand")
-def test_pair_by_pair():
-    matrix = [(1, 1, 5), (2, 2, 4), (4, 4, 2), (5, 5, 1)]
-    table = of(matrix).pairwise_alpha("accuracy")
-    assert table.loc["r0", "r1"] == 1
-    assert table.loc["r0", "r2"] == table.loc["r2", "r0"] < 0
-    assert np.isnan(np.diag(table)).all()
-
-
-@pytest.mark.verifies("α of two raters", by="property")
-@settings(max_examples=10)
-@given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
-def test_pairs_are_the_agreement_of_two(matrix):
-    table = of(matrix).pairwise_alpha("accuracy")
-    values = np.array(matrix)
-    for i, j in itertools.combinations(range(3), 2):
-        two = values[:, [i, j]]
-        if len(set(two.ravel())) < 2:
-            assert np.isnan(table.iloc[i, j])
-            continue
-        assert (
-            table.iloc[i, j]
-            == table.iloc[j, i]
-            == pytest.approx(float(slow_alpha(two, "ordinal")), abs=1e-12)
-        )
-
-
-@pytest.mark.verifies("α of two raters", by="foreign", of="Krippendorff 2011, §A")
-def test_a_pair_of_the_paper():
-    """Of two values, ordinal and nominal α are the same."""
-    pairs = [(1 + one, 1 + other) for one, other in zip(*MEG, strict=True)]
-    table = of(pairs).pairwise_alpha("accuracy")
-    assert round(table.loc["r0", "r1"], 3) == 0.095
-
-
 # ---- the plane
 
 SYSTEMS = ["A", "B", "A", "B"]

@@ -59,14 +59,6 @@ class ClassRatings:
         wide = part.pivot(index=_CELL[:2], columns="rater", values="rating")
         return wide.reindex(columns=self.raters)
 
-    def pairwise_alpha(self, criterion: str) -> pd.DataFrame:
-        """Ordinal α of each pair of raters; nan on the diagonal, and where it is undefined."""
-        wide, names = self.matrix(criterion).to_numpy(), self.raters
-        table = np.full((len(names), len(names)), np.nan)
-        for i, j in zip(*np.tril_indices(len(names), -1), strict=True):
-            table[i, j] = table[j, i] = krippendorff_alpha(wide[:, [i, j]])
-        return pd.DataFrame(table, index=names, columns=names)
-
     def write(self, folder: str | PathLike) -> list[Path]:
         """Write one file per rater into an existing folder, as the page saves it; return the paths."""
         whole = self.table.astype({"rating": "Int64", "turn": "Int64"})
