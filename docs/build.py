@@ -19,7 +19,7 @@ SITE = ROOT / "build" / "site"
 NAVIGATION = {
     "Start": "README",
     "How to": "howto/plane howto/ratings howto/score howto/python new-language howto/class",
-    "What is where": "sections metrics input install",
+    "What is where": "sections glossary metrics input install",
     "What it rests on": "verification calibration judges claim reproducible performance",
     "Inside": "architecture cluster libraries CONTRIBUTING UPGRADING CHANGELOG",
 }

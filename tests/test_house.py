@@ -19,7 +19,7 @@ BUDGETS = {
     "JavaScript lines": 2_044,
     "CSS lines": 400,
     "test code lines": 20_410,
-    "words of docs": 18_100,
+    "words of docs": 18_900,
     "bytes of CHANGELOG": 6_000,
     "run-time dependencies": 14,
     "phrases to rewrite": 0,

@@ -166,3 +166,8 @@ def test_code_that_is_hidden_shows_what_it_made_and_no_note_of_the_run(exported)
     assert "made" in page
     assert "note: 3 scores" not in page
     assert "celltag_hide-input" in page
+
+
+def test_a_page_explains_its_own_terms(exported):
+    page = exported(TEXT("The oracles of two systems"), CODE("rater = 1"))
+    assert re.findall(r"<dt>(.*?)</dt>", page) == ["system", "oracle"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from ..data.sets import bundled
 from ..errors import need
 from ..provenance import in_page, made_by
 from .catalog import _read, notebook_paths
@@ -77,11 +78,19 @@ def _export_html(notebook: Path) -> str:
         re.sub("[*`]", "", m[1]) if m else notebook.stem for m in found
     )
     resources = {"metadata": {"name": notebook.stem}, "anx_about": about}
-    resources |= {"anx_style": fonts + style, "anx_script": script}
+    prose = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    resources |= {"anx_style": fonts + style, "anx_script": script, "anx_terms": _terms_in(prose)}
     page, _ = exporter.from_notebook_node(book, resources)
     page = re.sub(r"<p>(?=About \d+ minutes)", '<p class="anx-about">', page, count=1)
     page = _TAB_STOP.sub("", page)
     return in_page(linked(page), made_by(installed=True))
+
+
+def _terms_in(prose: str) -> list[list[str]]:
+    """[term, meaning] of each row of the glossary whose term, or its plural, is in a text."""
+    lines = (bundled("teaching").parents[1] / "docs/glossary.md").read_text("utf-8").split("\n")
+    rows = [line.strip("| ").split(" | ") for line in lines if " | " in line][1:]
+    return [row for row in rows if re.search(rf"\b{row[0]}s?\b", prose, re.IGNORECASE)]
 
 
 def linked(page: str) -> str:
