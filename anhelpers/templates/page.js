@@ -1,5 +1,4 @@
-/* Contents; light or dark; a link into something folded opens it, and paper shows it all, in browsers that do neither by
-   themselves; columns of a table that hold sentences begin at the left, as pandas' tables do not. */
+/* Contents; light or dark; columns of a table that hold sentences begin at the left, as pandas' tables do not; answers. */
 (() => {
   const list = document.querySelector(".anx-contents ol"), root = document.documentElement;
   for (const head of document.querySelectorAll("main h2[id]:not(summary *)")) {
@@ -12,26 +11,11 @@
     root.dataset.theme = dark ? "light" : "dark";
     try { localStorage.anxTheme = root.dataset.theme; } catch { /* a page without storage forgets */ }
   });
-  const reveal = () => {
-    const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    let fold = named && named.closest("details");
-    if (!fold) return;
-    for (; fold; fold = fold.parentElement.closest("details")) fold.open = true;
-    named.scrollIntoView();
-  };
-  addEventListener("hashchange", reveal);
-  addEventListener("DOMContentLoaded", reveal);
-  const fromRight = (row, place) => row.cells[row.cells.length - place];
-  for (const table of document.querySelectorAll(".jp-RenderedHTML table")) {
-    if (table.closest(".anx, .anx-host") || !table.tHead || !table.tBodies[0]?.rows.length) continue;
-    const body = [...table.tBodies[0].rows];
-    const wide = Math.min(...body.map(row => row.querySelectorAll("td").length));
-    for (let place = 1; place <= wide; place++) {
-      const cells = body.map(row => fromRight(row, place));
-      if (!cells.some(cell => /\p{L}{2}.{20}/u.test(cell.textContent))) continue;
-      const heads = [...table.tHead.rows].filter(row => [...row.cells].every(cell => cell.colSpan === 1));
-      for (const cell of [...cells, ...heads.map(row => fromRight(row, place))]) cell?.classList.add("anx-words");
-    }
+  for (const table of document.querySelectorAll(".jp-RenderedHTML table:not(.anx *, .anx-host *)")) {
+    const rows = [...table.rows].filter(row => [...row.cells].every(cell => cell.colSpan === 1));
+    const place = cell => cell.parentElement.cells.length - cell.cellIndex; // from the right
+    const sentences = new Set([...table.querySelectorAll("td")].filter(td => /\p{L}{2}.{20}/u.test(td.textContent)).map(place));
+    for (const cell of rows.flatMap(row => [...row.cells])) if (sentences.has(place(cell))) cell.classList.add("anx-words");
   }
   // Answers: 0,21 and −3/4 and 40 % are numbers; 1 % off is right, or half a unit of the last digit up to 5 %.
   const isRight = (said, right) => {
@@ -56,10 +40,4 @@
       ask.querySelector("output").textContent = wrong.length ? `not yet: ${names.join(", ")}` : "right";
     });
   }
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:is(.anx-fold, .anx-deeper):not([open])")];
-    for (const fold of closed) fold.open = true;
-  });
-  addEventListener("afterprint", () => { for (const fold of closed) fold.open = false; });
 })();

@@ -12,19 +12,15 @@ const bold = (text) => text.split(/\*\*(.+?)\*\*/s).map((part, k) => (k % 2 ? ma
 const QUIET = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab: keys pressed here are not commands
 let made = 0; // so that labels and controls of two widgets in one page find each other
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+function set(element, attributes, ...children) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children);
   return element;
 }
 
-function drawing(tag, attributes = {}, ...children) { // a part of a picture
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
+const make = (tag, attributes = {}, ...children) => set(document.createElement(tag), attributes, ...children);
+const drawing = (tag, attributes = {}, ...children) => // a part of a picture
+  set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, ...children);
 
 function newId() { return "anx-" + ++made + "-" + Math.random().toString(36).slice(2, 8); }
 
@@ -86,6 +82,14 @@ function sized(one) { // in the middle of a card, or as wide as the card; no lar
   return svg;
 }
 
+function pearson(x, y) { // NaN where one of them does not vary
+  if ([x, y].some((some) => Math.max(...some) === Math.min(...some))) return NaN;
+  const mean = (some) => some.reduce((a, b) => a + b) / some.length;
+  const [u, v] = [x, y].map((some) => some.map((one) => one - mean(some)));
+  const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
+  return clamp(dot(u, v) / Math.sqrt(dot(u, u) * dot(v, v)), -1, 1);
+}
+
 function movePoint(point, box, x, y) { // box: from and to of x, of y, width and height of the plane
   const [x0, x1, y0, y1, w, h] = box;
   point.setAttribute("transform", `translate(${((x - x0) / (x1 - x0)) * w},${h - ((y - y0) / (y1 - y0)) * h})`);
@@ -109,6 +113,16 @@ function onKeys(slider, keys, act) { // act(keys[pressed]) in place of what the 
     event.preventDefault();
     act(keys[event.key]);
   });
+}
+
+function backAndForth(back, forth, act) { // two buttons
+  for (const [one, by] of [[back, -1], [forth, 1]]) one.addEventListener("click", () => act(by));
+}
+
+function drive(ui, keys, step, goTo, jump = step) { // the keys, the hand and the buttons of a slideBar
+  onKeys(ui.slider, keys, step);
+  ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
+  backAndForth(ui.before, ui.after, jump);
 }
 
 function stepped(at, steps, first, last) { // the position `steps` away; a place between two positions first moves onto one

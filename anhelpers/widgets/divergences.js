@@ -149,10 +149,7 @@ function render({ model, el }) {
     if (to !== undefined) goTo(to);
   }
 
-  onKeys(ui.slider, sliderKeys(PAGE, Infinity), (by) => goTo(place() + by));
-  ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
-  ui.before.addEventListener("click", () => jump(-1));
-  ui.after.addEventListener("click", () => jump(1));
+  drive(ui, sliderKeys(PAGE, Infinity), (by) => goTo(place() + by), goTo, jump);
   ui.path.addEventListener("change", () => put(model, "path", ui.path.value));
   ui.order.addEventListener("change", () => put(model, "order", data.orders[ui.order.selectedIndex][0]));
   keepKeys(root);

@@ -4,12 +4,7 @@ const ranks = (v) => v.map((a) => v.filter((b) => b < a).length + (v.filter((b) 
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 function correlation(points, of) {
-  const [u, v] = [0, 1].map((k) => of(points.map((point) => point[k]))).map((some) => {
-    const mean = some.reduce((a, b) => a + b, 0) / some.length;
-    return some.map((a) => a - mean);
-  });
-  const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
-  const r = dot(u, v) / Math.sqrt(dot(u, u) * dot(v, v));
+  const r = pearson(...[0, 1].map((k) => of(points.map((point) => point[k]))));
   return Number.isFinite(r) ? number(r, 2) : "undefined";
 }
 
@@ -66,12 +61,10 @@ function render({ model, el }) {
     dots.forEach((dot, k) => {
       const [x, y] = placed(k) || places[k], [a, b] = seen(k), [c, d] = toPixels(places[k]);
       const where = hidden && !placed(k) ? "not yet placed" : `${names[0]} ${legible(x)}, ${names[1]} ${legible(y)}`;
-      const aria = { label: `${moved[k]}: ${where}`, valuetext: where, valuenow: x, valuemin: x0, valuemax: x1 };
-      for (const [key, value] of Object.entries(aria)) dot.setAttribute("aria-" + key, value);
-      dot.setAttribute("transform", `translate(${a},${b})`);
+      set(dot, { "aria-label": `${moved[k]}: ${where}`, "aria-valuetext": where, "aria-valuenow": x, "aria-valuemin": x0,
+        "aria-valuemax": x1, transform: `translate(${a},${b})` });
       const text = dot.lastChild, left = a <= w && (compared ? c > a : a + 9 * moved[k].length + 14 > w);
-      text.setAttribute("x", left ? -14 : 14);
-      text.setAttribute("text-anchor", left ? "end" : "start");
+      set(text, { x: left ? -14 : 14, "text-anchor": left ? "end" : "start" });
       if (!compared || !placed(k)) return;
       const line = drawing("line", { x1: c, y1: d, x2: a, y2: b, "stroke-dasharray": "4 3" });
       lines.append(line, drawing("circle", { cx: c, cy: d, r: 9 }));

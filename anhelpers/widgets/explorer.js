@@ -48,29 +48,26 @@ function controls() {
   return ui;
 }
 
-function table(body, caption) {
-  const head = heads("Source", "Reference", "Chosen translation");
-  const cols = make("colgroup", {}, make("col"), make("col"), make("col", { class: "anx-wide" }));
-  return make("table", {}, caption, cols, make("thead", {}, head), body);
-}
-
 function render({ model, el }) {
   const data = model.get("data");
   const ui = controls();
   const caption = make("caption"), plane = planeOf();
-  const left = div("left", ui.chart, ui.readout), texts = div("texts"), grid = div("table", table(ui.body, caption));
+  const left = div("left", ui.chart, ui.readout), texts = div("texts");
+  const cols = make("colgroup", {}, make("col"), make("col"), make("col", { class: "anx-wide" }));
+  const head = make("thead", {}, heads("Source", "Reference", "Chosen translation"));
+  const grid = div("table", make("table", {}, caption, cols, head, ui.body));
   const main = div("main", ...(data.show ? [texts, left, grid] : [left]));
   const root = rootOf(data, "beta", "β explorer", ui.judges, ui.tools, ui.bar, main);
   if (Object.keys(data.meanings).length) root.append(legendOf(data.meanings));
   el.append(root);
 
-  const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
+  const { beta, steps, paint: paintSlider } = betaSlider(model, ui);
   const charts = new Map(); // a chart is parsed once
-  const pairs = data.judged.map((one) => one.judges), domains = data.judged[0].choices, keys = {};
+  const pairs = data.judged.map((one) => one.judges), domains = data.judged[0].choices;
   let judge, choice, point, all = [], rows = [], order = [], shown = [];
   let before = null, switching = false; // the choices before the judge changed
   let open = false; // the glosses
-  let ranks = ranksOf([]);
+  let ranks, pages = 1;
   const alone = () => data.show > 0 && model.get("view") === "one"; // one sentence
 
   const textAt = (row, k) => row.pairs[row.at[k]][0]; // place among the row's texts
@@ -95,16 +92,10 @@ function render({ model, el }) {
   }
 
   function laySlider(b, said) {
-    const at = ranks.positionOf(b), text = betaText(b), n = ranks.last - 1;
-    ui.slider.max = ranks.last;
-    ui.slider.step = Number.isInteger(at) ? 1 : "any"; // between two changes, where another control may set it
-    ui.slider.value = at;
-    ui.slider.setAttribute("aria-valuetext", `${text} · ${said}`);
-    ui.value.textContent = text;
+    const n = ranks.last - 1;
+    paintSlider(` · ${said}`);
     ui.rank.textContent = n ? `${Math.min(ranks.changes(b), n)} of ${n} change${n > 1 ? "s" : ""}` : "no change";
     ui.rank.title = alone() ? "of this sentence" : "of the rows that are shown";
-    off(ui.before, at <= 0);
-    off(ui.after, at >= ranks.last);
   }
 
   function paintOne({ row, k, head, far }, b) {
@@ -231,7 +222,7 @@ function render({ model, el }) {
   }
 
   function layRows() {
-    const pages = data.show ? Math.max(1, Math.ceil(order.length / data.show)) : 1;
+    pages = data.show ? Math.max(1, Math.ceil(order.length / data.show)) : 1;
     const page = clamp(Math.round(model.get("page")) || 1, 1, pages);
     const from = (page - 1) * data.show;
     ui.body.textContent = "";
@@ -254,8 +245,7 @@ function render({ model, el }) {
     if (one) laySentence();
     else layRows();
     ui.chart.replaceChildren(one && shown.length ? plane.svg : charts.get(choice));
-    ranks = ranksOf(data.show ? shown.flatMap(({ row }) => row.beta.slice(1)) : choice.beta.slice(1));
-    Object.assign(keys, sliderKeys(Math.max(1, Math.round(ranks.last / 10)), ranks.last));
+    ranks = steps(data.show ? shown.flatMap(({ row }) => row.beta.slice(1)) : choice.beta.slice(1), 0.1);
     paint(false);
   }
 
@@ -277,24 +267,13 @@ function render({ model, el }) {
   }
 
   // ---- where the hand goes
-  function putBeta(b) { put(model, "beta", b === Infinity ? "inf" : b); }
-
-  const step = (steps) => putBeta(ranks.betaAt(stepped(ranks.positionOf(beta()), steps, 0, ranks.last)));
-  onKeys(ui.slider, keys, step);
-  ui.slider.addEventListener("input", () => putBeta(ranks.betaAt(Math.round(+ui.slider.value))));
-  for (const [button, direction] of [[ui.before, -1], [ui.after, 1]]) button.addEventListener("click", () => step(direction));
   for (const button of ui.views) button.addEventListener("click", () => put(model, "view", button.value));
-  for (const [button, step] of [[ui.earlier, -1], [ui.later, 1]])
-    button.addEventListener("click", () => {
-      const next = order[order.findIndex((row) => row === shown[0]?.row) + step];
-      if (next) put(model, "sentence", next.id);
-    });
+  backAndForth(ui.earlier, ui.later, (by) => {
+    const next = order[order.findIndex((row) => row === shown[0]?.row) + by];
+    if (next) put(model, "sentence", next.id);
+  });
   ui.sentence.addEventListener("change", () => put(model, "sentence", +ui.sentence.value));
-  for (const [button, step] of [[ui.back, -1], [ui.forth, 1]])
-    button.addEventListener("click", () => {
-      if (button.getAttribute("aria-disabled") === "true") return;
-      put(model, "page", (Math.round(model.get("page")) || 1) + step);
-    });
+  backAndForth(ui.back, ui.forth, (by) => put(model, "page", clamp((Math.round(model.get("page")) || 1) + by, 1, pages)));
   ui.domain.addEventListener("change", () => { model.set("page", 1); put(model, "domain", ui.domain.value); });
   ui.order.addEventListener("change", () => { model.set("page", 1); put(model, "order", ui.order.value); });
   keepKeys(root);

@@ -13,13 +13,8 @@ function render({ model, el }) {
       if (place !== places()[k]) put(model, "at", at.length === 1 ? place : at);
     };
     const go = (steps) => goTo(stepped(places()[k], steps, 0, values.length - 1));
-    if (next && k === 0) {
-      ui.before.remove();
-      onKeys(ui.slider, { Enter: 1, " ": 1 }, go);
-    }
-    ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
-    ui.before.addEventListener("click", () => go(-1));
-    ui.after.addEventListener("click", () => go(1));
+    if (after[0] === next) ui.before.remove();
+    drive(ui, after[0] === next ? { Enter: 1, " ": 1 } : {}, go, goTo);
     return ui;
   });
   const both = div("main", chart, words); // a narrow chart has its words beside it

@@ -7,7 +7,6 @@ function render({ model, el }) {
   const answer = make("div", { class: "anx-answer", "aria-live": "polite" }), marks = div("marks");
   const buttons = (data.choices || ["Guess"]).map((text) => button(text, text));
   const slider = make("input", { ...QUIET, type: "range", min: low, max: high, step: data.step, "aria-labelledby": id });
-  slider.value = (low + high) / 2;
   const value = make("output", { class: "anx-value", "aria-live": "off" }), slide = div("slide", slider, value);
   const tools = div("tools", ...buttons);
   const root = rootOf(data, "guess anx-card", data.question, question, slide, marks, tools, answer);

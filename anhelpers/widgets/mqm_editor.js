@@ -42,13 +42,7 @@ function frontierOf(values) { // no other is at least as good on both axes and b
   return at.map(([a, f]) => !at.some(([b, g]) => b <= a && g <= f && (b < a || g < f)));
 }
 
-function pearsonOf(values) {
-  const axes = [1, 2].map((k) => values.map((v) => rounded(v[k])));
-  if (axes.some((v) => Math.max(...v) === Math.min(...v))) return NaN;
-  const [x, y] = axes.map((v) => { const mean = v.reduce((a, b) => a + b) / v.length; return v.map((one) => one - mean); });
-  const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
-  return clamp(dot(x, y) / Math.sqrt(dot(x, x) * dot(y, y)), -1, 1);
-}
+const pearsonOf = (values) => pearson(...[1, 2].map((k) => values.map((v) => rounded(v[k]))));
 
 function together(start, now) {
   const n = now.length, r = pearsonOf(now), was = number(pearsonOf(start), 2);
@@ -204,11 +198,7 @@ function render({ model, el }) {
   const start = penalties(data, data.start.weights, data.start.categories), last = names.map(() => 0);
   const see = (element, is) => element.setAttribute("visibility", is ? "visible" : "hidden");
   const to = (element, [x, y]) => element.setAttribute("transform", `translate(${x},${y})`);
-  const draw = (line, from, end) => {
-    to(line, from);
-    line.setAttribute("x2", end[0] - from[0]);
-    line.setAttribute("y2", end[1] - from[1]);
-  };
+  const draw = (line, from, end) => set(line, { transform: `translate(${from})`, x2: end[0] - from[0], y2: end[1] - from[1] });
 
   // ---- what a change moves: marks, numbers and words
   function move(now) {

@@ -77,7 +77,7 @@ function controls(data) {
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), critic = criticOf(data.critic), plane = planeOf();
   const references = new Map(data.segments.map((one) => [one.id, one.refs.map(chrfReference)]));
-  const drafts = new Map(), keys = {};
+  const drafts = new Map();
   const root = rootOf(data, "own", "Fool the judges", div("two",
     div("write", div("tools", span("pair", ui.back, ui.where, ui.forth)), ui.source, ui.gloss,
       make("label", { for: ui.area.id, class: "anx-typed" }, "Your translation"), ui.area, ui.words, ui.legend,
@@ -85,9 +85,8 @@ function render({ model, el }) {
     div("see", ui.bar, ui.chart, ui.seen)), ui.said);
   el.append(root);
   ui.chart.append(plane.svg);
-  let one, ranks, own = null, saying; // own: what is typed, with its scores
-
-  const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
+  let one, own = null, saying; // own: what is typed, with its scores
+  const { beta, steps, paint } = betaSlider(model, ui);
 
   function paintText() { // what a key changes
     const text = ui.area.value, refs = references.get(one.id), judged = explainedText(critic, text), n = judged.score;
@@ -103,21 +102,15 @@ function render({ model, el }) {
     const b = beta(), k = winner(one.beta, b), at = one.chain[k], text = betaText(b);
     const best = valueOf(one.accuracy[at], one.naturalness[at], b);
     plane.paint(k, { beta: b, own });
-    const position = ranks.positionOf(b), size = (x) => number(x, b === Infinity ? 2 : 1);
-    ui.slider.max = ranks.last;
-    ui.slider.step = Number.isInteger(position) ? 1 : "any";
-    ui.slider.value = position;
-    ui.value.textContent = text;
+    const size = (x) => number(x, b === Infinity ? 2 : 1);
     const sum = () => (b === Infinity ? ""
       : `${number(own.a, 1)} + ${shortBeta(b)} × ${number(own.n, 2).replace(/^\u2212.*/, "($&)")} = `);
     ui.verdict.replaceChildren(`The oracle's choice at ${text}, `, make("i", {}, one.tags[at]), ", has the value ",
       make("b", {}, size(best)), ". ", ...(own ? [`Yours: ${sum()}`,
         make("b", {}, size(valueOf(own.a, own.n, b))), `. ${beatenSaid(one, own)}`] : []));
     ui.verdict.classList.toggle("anx-won", Boolean(own && winsBetween(one, own.a, own.n)));
-    ui.slider.setAttribute("aria-valuetext", `${text}: the oracle chooses ${one.tags[at]}`);
+    paint(`: the oracle chooses ${one.tags[at]}`);
     root.dataset.beta = b;
-    off(ui.before, b === 0);
-    off(ui.after, b === Infinity);
   }
 
   function laySegment() {
@@ -137,8 +130,7 @@ function render({ model, el }) {
     plane.lay(row, ["↑ accuracy (chrF)", "naturalness (critic, nats) →"], ["chrF", "the critic"], { box, see, texts });
     ui.seen.textContent = "Each dot is a candidate: hover or tap to read it. Line: the oracle's choices. Dashed: the same " +
       "value at this β.";
-    ranks = ranksOf(one.beta.slice(1));
-    Object.assign(keys, sliderKeys(1, ranks.last));
+    steps(one.beta.slice(1));
     paintText();
   }
 
@@ -151,18 +143,13 @@ function render({ model, el }) {
     put(model, "segment", next.id);
   }
 
-  const putBeta = (b) => put(model, "beta", b === Infinity ? "inf" : b);
-  const step = (by) => putBeta(ranks.betaAt(stepped(ranks.positionOf(beta()), by, 0, ranks.last)));
-  onKeys(ui.slider, keys, step);
   ui.area.addEventListener("input", () => {
     paintText();
     put(model, "text", ui.area.value);
     clearTimeout(saying);
     saying = setTimeout(() => { ui.said.textContent = `${ui.scores.textContent} ${ui.verdict.textContent}`; }, PAUSE);
   });
-  ui.slider.addEventListener("input", () => putBeta(ranks.betaAt(Math.round(+ui.slider.value))));
-  for (const [control, act, by] of [[ui.before, step, -1], [ui.after, step, 1], [ui.back, turn, -1], [ui.forth, turn, 1]])
-    control.addEventListener("click", () => act(by));
+  backAndForth(ui.back, ui.forth, turn);
   keepKeys(root);
 
   const onText = () => { // from the kernel; what somebody types here is newer

@@ -40,7 +40,8 @@ function cellOf(data, k, label, id) { // five radio buttons, one stop of the Tab
 
 function sectionOf(data, page, rows, said, id) { // texts alone, or a source, its reference and its translations
   const section = make("section", { "aria-label": said }, div("note", said));
-  if (page.segment) section.append(...sourceOf(data, page.segment));
+  if (page.segment) section.append(make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, page.segment.src));
+  if (page.segment?.gloss) section.append(glossOf(page.segment.gloss));
   const body = make("tbody", {}, ...page.rows.map((k, line) => {
     const letter = page.segment ? String.fromCharCode(65 + line) : String(rows[k].turn), text = data.segments[rows[k].s].texts[rows[k].at];
     const label = `${capital(page.criterion)} of ${page.segment ? letter : "text " + letter}`;
@@ -50,12 +51,6 @@ function sectionOf(data, page, rows, said, id) { // texts alone, or a source, it
   const cols = make("colgroup", {}, make("col", { class: "anx-letter" }), make("col"), make("col", { class: "anx-five" }));
   section.append(make("table", {}, cols, make("thead", {}, heads("", "Translation", capital(page.criterion))), body));
   return section;
-}
-
-function sourceOf(data, segment) { // what stands above the translations of a source
-  const shown = [make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, segment.src)];
-  if (segment.gloss) shown.push(glossOf(segment.gloss));
-  return shown;
 }
 
 function saidOf(data, pages) { // the line above each page
@@ -236,8 +231,7 @@ function render({ model, el }) {
   }
 
   // ---- where the hand goes
-  const KEYS = { Backspace: null, Delete: null };
-  for (const point of data.points) KEYS[point] = point;
+  const KEYS = { Backspace: null, Delete: null, ...Object.fromEntries(data.points.map((point) => [point, point])) };
   onKeys(main, KEYS, (rating) => { const k = here(); if (k !== null) { rate(k, rating); if (rating !== null) goOn(k); } });
   onKeys(main, { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 }, move);
   onKeys(main, { n: 1, N: 1, PageDown: 1, p: -1, P: -1, PageUp: -1 }, turn);
@@ -251,8 +245,7 @@ function render({ model, el }) {
   };
   if (document.body.matches(".anx-page:not(.jp-Notebook)")) document.addEventListener("keydown", wake);
   main.addEventListener("change", (event) => { if (event.target.dataset.row) rate(+event.target.dataset.row, +event.target.value); });
-  ui.before.addEventListener("click", () => turn(-1));
-  ui.after.addEventListener("click", () => turn(1));
+  backAndForth(ui.before, ui.after, turn);
   ui.name.addEventListener("input", () => { put(model, "rater", ui.name.value.trim()); keep(); });
   ui.anew.addEventListener("click", anew);
   ui.anew.addEventListener("blur", () => { ui.anew.textContent = ANEW; });

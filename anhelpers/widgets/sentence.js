@@ -42,22 +42,13 @@ function rewritten(row, k) { // the text at β = 0 where marks would say less th
 
 // ---- labels
 
-function labelOf(tag, meanings) { // its meaning is a tooltip here, and stands in the list below for all
-  const label = whole(tag);
-  if (meanings[tag]) {
-    label.classList.add("anx-tag");
-    label.title = meanings[tag];
-  }
-  return label;
-}
+const labelOf = (tag, meanings) => // its meaning is a tooltip here, and in the list below for all
+  (meanings[tag] ? make("span", { class: "anx-whole anx-tag", title: meanings[tag] }, tag) : whole(tag));
 
 function legendOf(meanings) {
-  const box = make("details", { class: "anx-legend" }, make("summary", QUIET, "What the labels mean"));
-  const list = make("dl");
-  for (const [tag, text] of Object.entries(meanings).sort(([a], [b]) => (a < b ? -1 : 1)))
-    list.append(make("div", {}, make("dt", {}, tag), make("dd", {}, text)));
-  box.append(list);
-  return box;
+  const sorted = Object.entries(meanings).sort(([a], [b]) => (a < b ? -1 : 1));
+  const terms = sorted.map(([tag, text]) => make("div", {}, make("dt", {}, tag), make("dd", {}, text)));
+  return make("details", { class: "anx-legend" }, make("summary", QUIET, "What the labels mean"), make("dl", {}, ...terms));
 }
 
 // ---- the choices along β
@@ -89,6 +80,30 @@ function ranksOf(changing) { // the slider's steps: 0 is β = 0, each next one t
   return { last, betaAt, changes, positionOf };
 }
 
+function betaSlider(model, ui) { // a slideBar over β: {beta(), steps(β of changes, share of a page), paint(what it says)}
+  const beta = () => (model.get("beta") === "inf" ? Infinity : +model.get("beta")), keys = {};
+  const putBeta = (b) => put(model, "beta", b === Infinity ? "inf" : b);
+  let ranks = ranksOf([]);
+  drive(ui, keys, (steps) => putBeta(ranks.betaAt(stepped(ranks.positionOf(beta()), steps, 0, ranks.last))),
+    (place) => putBeta(ranks.betaAt(Math.round(place))));
+  function steps(changing, share = 0) {
+    ranks = ranksOf(changing);
+    Object.assign(keys, sliderKeys(Math.max(1, Math.round(ranks.last * share)), ranks.last));
+    return ranks;
+  }
+  function paint(said) {
+    const b = beta(), at = ranks.positionOf(b);
+    ui.slider.max = ranks.last;
+    ui.slider.step = Number.isInteger(at) ? 1 : "any"; // between two changes, where another control may set it
+    ui.slider.value = at;
+    ui.slider.setAttribute("aria-valuetext", betaText(b) + said);
+    ui.value.textContent = betaText(b);
+    off(ui.before, at <= 0);
+    off(ui.after, at >= ranks.last);
+  }
+  return { beta, steps, paint };
+}
+
 // ---- the plane of one source
 
 function spread(chosen, all) { // from and to of an axis: what some β chooses, and what lies not far from it
@@ -109,7 +124,7 @@ function readable(dots, see) { // [circle, text] pairs: see(index) where one is 
   const order = dots.map((_, i) => i).sort((i, j) => dots[i][0].getAttribute("cx") - dots[j][0].getAttribute("cx"));
   const step = (from, by) => dots[order[clamp(order.indexOf(from) + by, 0, order.length - 1)]][0].focus();
   dots.forEach(([dot, text], i) => {
-    for (const [name, said] of [["tabindex", i === order[0] ? 0 : -1], ["role", "img"], ["aria-label", text]]) dot.setAttribute(name, said);
+    set(dot, { tabindex: i === order[0] ? 0 : -1, role: "img", "aria-label": text });
     for (const event of ["pointerenter", "click", "focus"]) dot.addEventListener(event, () => see(i));
     onKeys(dot, { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }, (by) => step(i, by));
   });
@@ -123,7 +138,7 @@ function planeOf() {
   const value = drawing("line", { class: "anx-worth", "clip-path": `url(#${clip})` }), hull = drawing("polyline", { class: "anx-hull" });
   const point = drawing("circle", { class: "anx-point", r: 9 });
   const mine = drawing("circle", { class: "anx-mine", r: 8 }), name = drawing("text", {}, "yours");
-  const put = (mark, [cx, cy]) => { mark.setAttribute("cx", cx); mark.setAttribute("cy", cy); };
+  const put = (mark, [cx, cy]) => set(mark, { cx, cy });
   let place, corners;
 
   // row: with its chain and its clouds; axes: what is said at both; box: ends of the axes; see(i): a candidate is looked at
@@ -172,8 +187,7 @@ function planeOf() {
     const [far, high] = place.at(own.n, own.a), spot = [clamp(far, 0, w), clamp(high, 0, h)], right = spot[0] > w - 60;
     put(mine, spot);
     mine.classList.toggle("anx-outside", far !== spot[0] || high !== spot[1]);
-    for (const [key, said] of [["x", spot[0] + (right ? -13 : 13)], ["y", spot[1] + 5], ["text-anchor", right ? "end" : "start"]])
-      name.setAttribute(key, said);
+    set(name, { x: spot[0] + (right ? -13 : 13), y: spot[1] + 5, "text-anchor": right ? "end" : "start" });
   }
 
   return { svg, lay, paint };

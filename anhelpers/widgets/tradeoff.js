@@ -163,11 +163,8 @@ function render({ model, el }) {
     put(model, "naturalness", curve.n[to]);
   }
 
-  onKeys(ui.slider, sliderKeys(PAGE_STEPS, LAST), (steps) =>
-    goTo(stepped(byBeta() ? curve.positionOf(weightHere()) : curve.positionOfNat(nat()), steps, 0, LAST)));
-  ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
-  ui.before.addEventListener("click", () => jump(-1));
-  ui.after.addEventListener("click", () => jump(1));
+  drive(ui, sliderKeys(PAGE_STEPS, LAST), (steps) =>
+    goTo(stepped(byBeta() ? curve.positionOf(weightHere()) : curve.positionOfNat(nat()), steps, 0, LAST)), goTo, jump);
   ui.scale.addEventListener("change", () => put(model, "scale", ui.scale.value));
   keepKeys(root);
 
