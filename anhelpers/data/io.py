@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .._lazy import pd
-from ..errors import DataError, counted, nearest
+from ..errors import DataError, counted
 
 _LARGEST = 512 * 2**20  # bytes of a file, unpacked: a small file that claims more may be an attack
 _MOST_LINES = 20_000_000
@@ -74,11 +74,8 @@ def read_bytes(path: str | PathLike) -> bytes:
         with open(path, "rb") as file:
             data = _unpacked(file.read(_LARGEST + 1))
     except (OSError, EOFError, zlib.error, lzma.LZMAError, MemoryError) as error:
-        folder, reason = Path(path).parent, getattr(error, "strerror", None) or str(error)
-        reason = reason or "too little memory to unpack it"
-        names = sorted(os.listdir(folder)) if folder.is_dir() else []
-        near = nearest(Path(path).name, names) if isinstance(error, FileNotFoundError) else ""
-        raise DataError(f"cannot be read: {reason.lower()}{near or '.'}", path) from error
+        reason = getattr(error, "strerror", None) or str(error) or "too little memory to unpack it"
+        raise DataError(f"cannot be read: {reason.lower()}.", path) from error
     if len(data) > _LARGEST or data.count(b"\n") > _MOST_LINES:
         most = f"{_LARGEST // 2**20} MiB or {_MOST_LINES:,} lines"
         raise DataError(f"got more than {most} of text. Split the file.", path)

@@ -351,9 +351,9 @@ def mme_scores(folder: str | PathLike, lp: str) -> list[_StoredScores]:
 
 
 def read_mme_scores(
-    folder: str | PathLike, lp: str, metric: str, ref: str | None = None, level: str = "seg"
+    folder: str | PathLike, lp: str, metric: str, ref: str | None = None
 ) -> pd.DataFrame:
-    """Read the scores of one metric, or of people.
+    """Read the scores of segments by one metric, or by people.
 
     Parameters
     ----------
@@ -367,24 +367,20 @@ def read_mme_scores(
     DataFrame system, segment (not at level "sys"), score: as stored, higher is better; nan for None. The line of a
     canary has no score.
     """
-    checks.one_of(level, ("seg", "sys"), "level")
-    path, files = _score_path(folder, lp, metric, ref, level), _find_2024(Path(folder), lp)
+    path, files = _score_path(folder, lp, metric, ref, "seg"), _find_2024(Path(folder), lp)
     if not path.is_file():
         kind = "human" if ref is None else "metric"
-        stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
+        stored = [s for s in mme_scores(folder, lp) if s.kind == kind and "seg" in s.levels]
         known = [s.called for s in stored]
         checks.one_of(f"{metric}-{ref}" if ref else metric, known, f"{kind} score")
     kinds = {"system": str, "score": float}
     table = read_table(path, kinds, names=[*kinds], quoted=False)
     _refuse(~table.system.isin(files.systems), "expected a system of the set", path, table.system)
     sources = read_lines(files.src)
-    n, start = (len(sources), int(_is_canary(sources))) if level == "seg" else (1, 0)
     counts = table.system.value_counts()
-    if (odd := counts[counts != n]).size:
-        raise DataError(f"{odd.index[0]}: got {odd.iloc[0]} scores, expected {n}.", path)
-    if level == "sys":
-        return table.reset_index(drop=True)
-    table.insert(1, "segment", table.groupby("system").cumcount() - start)
+    if (odd := counts[counts != len(sources)]).size:
+        raise DataError(f"{odd.index[0]}: got {odd.iloc[0]} scores, expected {len(sources)}.", path)
+    table.insert(1, "segment", table.groupby("system").cumcount() - int(_is_canary(sources)))
     order = table.system.map({s: k for k, s in enumerate(table.system.unique())})
     table = table.loc[order.sort_values(kind="stable").index]
     return table[table.segment >= 0].reset_index(drop=True)

@@ -149,13 +149,8 @@ class MqmScores:
         if rated.all():
             return ""
         n = rated.sum(0)
-        fewest = ", ".join(
-            f"{self.systems[i]:.20} on {n[i]}" for i in np.argsort(n, kind="stable")[:2]
-        )
-        return (
-            f"Systems were rated on different segments, of {len(rated)} in all: {fewest}{', …' * (len(n) > 2)}; "
-            f"{rated.all(1).sum()} for every system."
-        )
+        told = f"{self.systems[n.argmin()]:.20} on {n.min()} of {len(rated)}"
+        return f"Systems were rated on different segments: {told}; {rated.all(1).sum()} for every system."
 
     @property
     def crews(self) -> str:

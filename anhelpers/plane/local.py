@@ -58,12 +58,7 @@ def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> n
 
 
 def local_correlation(
-    plane: Plane,
-    rng: np.random.Generator,
-    *,
-    curve: OracleCurve | None = None,
-    width: int | None = None,
-    n_draws: int = 1000,
+    plane: Plane, rng: np.random.Generator, *, curve: OracleCurve | None = None, n_draws: int = 1000
 ) -> pd.DataFrame:
     """Correlate accuracy and naturalness among the systems nearest to the frontier, and in a sliding window.
 
@@ -73,13 +68,12 @@ def local_correlation(
         Of systems with equal scores on every segment, only the first counts.
     curve : OracleCurve, optional
         The frontier; default: the hull of the systems, see `frontier_distance`.
-    width : int, optional
-        Systems in a sliding window; default: a third of them, at least 5.
 
     Returns
     -------
     DataFrame with a row per window, from near to far. window : "nearest" (the m nearest systems, m = 4 to all),
-    "sliding", or "near" and "far", the halves of the claim: as many systems as the sliding window, at both ends (no
+    "sliding" (a third of the systems, at least 5), or
+    "near" and "far", the halves of the claim: as many systems as the sliding window, at both ends (no
     "far" if they would share systems). n_systems; of : systems compared; distance_from, distance_to, distance (mean),
     in standard deviations; systems : names; pearson with pearson_low, pearson_high : 95 %, documents resampled, these
     systems held fixed; spearman; reliability : share of the variance of the scores that is not error, of the axis with
@@ -97,11 +91,11 @@ def local_correlation(
     k = checks.whole("number of systems", len(plane.systems), FEWEST)
     everyone, broken = np.arange(k), _broken(plane.scores())
     order = _ordered(plane.scores(), everyone, curve)
-    cases = [("", "", everyone, kind, cut, order[cut]) for kind, cut in _windows(k, width)]
+    cases = [("", "", everyone, kind, cut, order[cut]) for kind, cut in _windows(k)]
     sound, lost = np.flatnonzero(~broken), [plane.systems[j] for j in np.flatnonzero(broken)]
     for without, rest in {"": everyone, ", ".join(lost): sound}.items():
-        for half in _ends(len(rest), width):
-            cases += _half(plane, curve, rest, half, without, width)
+        for half in _ends(len(rest)):
+            cases += _half(plane, curve, rest, half, without)
     return _correlated(plane, rng, curve, cases, n_draws)
 
 
@@ -348,34 +342,29 @@ def _two_sided(r: float, null: np.ndarray) -> float:
     return min(1.0, 2 * p)
 
 
-def _width(k: int, width: int | None) -> int:
-    return min(k, max(5, k // 3) if width is None else max(FEWEST, width))
+def _width(k: int) -> int:
+    return min(k, max(5, k // 3))
 
 
-def _windows(k: int, width: int | None) -> list[tuple[str, slice]]:
-    width = _width(k, width)
+def _windows(k: int) -> list[tuple[str, slice]]:
+    width = _width(k)
     nested = [("nearest", slice(0, m)) for m in range(FEWEST, k + 1)]
     return nested + [("sliding", slice(i, i + width)) for i in range(k - width + 1)]
 
 
-def _ends(k: int, width: int | None) -> list[str]:
+def _ends(k: int) -> list[str]:
     """The halves of the claim that k systems have."""
-    return ["near", "far"][: (k >= FEWEST) * (1 + (2 * _width(k, width) <= k))]
+    return ["near", "far"][: (k >= FEWEST) * (1 + (2 * _width(k) <= k))]
 
 
 def _half(
-    plane: Plane,
-    curve: OracleCurve | None,
-    rest: np.ndarray,
-    half: str,
-    without: str = "",
-    width: int | None = None,
+    plane: Plane, curve: OracleCurve | None, rest: np.ndarray, half: str, without: str = ""
 ) -> Iterator[_Case]:
     """A half of the claim among the systems of `rest`, then again without each system of the half."""
     scores = plane.scores()
 
     def of(some: np.ndarray, left: str) -> _Case:
-        k, m = len(some), _width(len(some), width)
+        k, m = len(some), _width(len(some))
         cut = slice(0, m) if half == "near" else slice(k - m, k)
         return without, left, some, half, cut, _ordered(scores, some, curve)[cut]
 

@@ -215,8 +215,7 @@ def oracle_studies(
         for axis, metrics in zip(AXES, (accuracies, naturalnesses), strict=True)
     )
     human = [name for name in test.systems if test.categories[name] == "human"]
-    given = cands.require(len(test), test.name).without([*test.refs, *human])
-    cands = given.without_blanks()
+    cands = cands.require(len(test), test.name).without([*test.refs, *human]).without_blanks()
     scored = [[_scored(test, cands, metric) for metric in metrics] for metrics in (by, beside)]
     curve: Any = None  # of the shared segments, below
     studies = []
@@ -249,10 +248,6 @@ def oracle_studies(
         dropped, rows, unscored = _unscored(cands, both, rows)
         left_out |= dict.fromkeys(unscored)
     checks.some(rows, "no segment has candidates with scores by every metric. Leave one out.")
-    asked = rows[cands.segment] & ~dropped
-    for axis, of_axis in zip(AXES, scored, strict=True):
-        for _, values, _ in of_axis:
-            _all_scored(axis, given, np.where(asked, values, 0.0))
     if dropped.any():
         scores = {axis: getattr(studies[0], axis)[~dropped] for axis in AXES}
         studies = [replace(studies[0], cands=cands.take(~dropped), **scores)]
@@ -293,13 +288,6 @@ def _scored(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[Metric,
     title, bounds = metric.oriented_title, metric.oriented_bounds
     axis = mean_axis(metric.name, title, metric.signature, of_systems, bounds=bounds)
     return metric, of_cands, axis
-
-
-def _all_scored(axis: str, given: CandidateSet, values: np.ndarray) -> None:
-    """Raise DataError for a score that is not finite, by its place in the given candidates."""
-    scores = np.zeros(len(given))
-    scores[[bool(text.strip()) for text in given.texts]] = values
-    checks.finite_scores(axis, scores, given.segment)
 
 
 def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:

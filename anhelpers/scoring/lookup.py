@@ -119,11 +119,6 @@ class _MetricRow:
         """Such as "comet[:MODEL]"."""
         return self.name + self.behind
 
-    @property
-    def learned(self) -> bool:
-        """Whether it loads its own model and so takes the options of a loader."""
-        return bool(self.hub) or "MODEL" in self.behind
-
     def fits(self, name: str) -> bool:
         """Whether this is the metric of that name."""
         called, colon, _ = name.partition(":")

@@ -200,12 +200,10 @@ def test_the_correlation_of_all_systems_by_hand_and_scipys(plane_from, random_pl
 
 
 def test_a_window_without_a_correlation_has_no_p_and_says_nothing_of_selection(plane_from):
-    """Four systems at the frontier without any accuracy error, and six behind them."""
-    a = np.r_[np.zeros(4), -1 - np.arange(6.0)]
-    n = np.r_[-3 + 0.2 * np.arange(4), -4 - np.arange(6.0)]
-    table = local_correlation(
-        plane_from([a] * 9, [n] * 9), np.random.default_rng(0), width=4, n_draws=50
-    )
+    """Five systems at the frontier without any accuracy error, and six behind them."""
+    a = np.r_[np.zeros(5), -1 - np.arange(6.0)]
+    n = np.r_[-3 + 0.2 * np.arange(5), -4 - np.arange(6.0)]
+    table = local_correlation(plane_from([a] * 9, [n] * 9), np.random.default_rng(0), n_draws=50)
     first = table.iloc[0]
     assert first[["pearson", "pearson_low", "pearson_high", "selection_p"]].isna().all()
     assert table.selection_p.min() > 0
