@@ -1,11 +1,13 @@
 """p-values, their correction, correlations and shares with intervals."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from ._lazy import pd
 from .errors import DataError
 
 # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
@@ -134,9 +136,10 @@ def mean_ranks(x: ArrayLike) -> np.ndarray:
     >>> mean_ranks([30.0, 10.0, 20.0, 10.0]).tolist()
     [4.0, 1.5, 3.0, 1.5]
     """
-    from scipy.stats import rankdata
-
-    return rankdata(np.asarray(x, np.float64), axis=-1)
+    x = np.asarray(x, np.float64)
+    columns = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]).T
+    ranks = pd.DataFrame(columns).rank().to_numpy().T.reshape(x.shape)
+    return np.where(np.isnan(x).any(-1, keepdims=True), np.nan, ranks)
 
 
 def share_interval(

@@ -10,7 +10,8 @@ ENVIRONMENTS = [
     {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C", "NUMBA_NUM_THREADS": "2"},
 ]
 CODE = """
-from anhelpers.cli import main
+from anhelpers.cli import main, plane
+plane._DRAWS = plane._SWAPS = 50
 assert main(["mqm", "teaching/en-de", "-o", "mqm.csv"]) == 0
 assert main(["plane", "--data", "teaching", "--naturalness", "critic", "-o", "plane"]) == 0
 """

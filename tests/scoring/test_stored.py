@@ -188,7 +188,9 @@ def test_a_damaged_table_is_named(tmp_path, damage, match):
 
 def test_a_plane_of_a_table_needs_no_texts_and_no_torch(tmp_path):
     code = (
-        "import sys; from anhelpers.cli import main, plane; plane._DRAWS = plane._SWAPS = 50;"
+        "import sys; from anhelpers.charts import offline; offline.save = lambda *args, **how: None;"
+        "from anhelpers.plane import paired; paired._MOST = 0;"
+        "from anhelpers.cli import main, plane; plane._DRAWS = plane._SWAPS = 50;"
         f"main(['plane', '--data', 'wmt23/en-de', '--naturalness', 'lpp', '-o', {str(tmp_path / 'out')!r}]);"
         "main(['score', '--data', 'wmt23/en-de', '-m', 'lpp-distance']);"
         "assert 'torch' not in sys.modules"
