@@ -14,7 +14,6 @@ from .lines import plot_lines as plot_lines
 from .offline import save as save
 from .offline import use_offline as use_offline
 from .systems import Panel as Panel
-from .systems import focus_ranges as focus_ranges
 from .systems import plot_gap as plot_gap
 from .systems import plot_panels as plot_panels
 from .systems import plot_systems as plot_systems

@@ -140,7 +140,7 @@ class _Frame:
                 look |= {"values": [*powers[::step]]} if len(powers) > 2 else {}
                 scale = {"domain": [float(10**v) for v in span], "type": "log"}
             if self.root[k]:
-                look |= {"format": "~g", "values": [v for v in _ROOTS if span[0] <= v]}
+                look |= {"format": ".6~g", "values": [v for v in _ROOTS if span[0] <= v]}
                 scale["type"] = "sqrt"
             title = self.titles[k]
             if k and 7.5 * len(title) > self.size[0] + 30:  # its one line is above the plane

@@ -209,30 +209,6 @@ def plot_panels(
     return chart, notes, list(dict.fromkeys(unnamed))
 
 
-def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> fr.Ranges:
-    """Ranges around the best systems, so that a few bad ones stretch no axis.
-
-    The best are nearest to the corner of the highest accuracy and naturalness, in units of each
-    axis's interquartile range; a system that is Pareto-optimal by one axis alone may lie outside.
-
-    Parameters
-    ----------
-    table : as for `plot_systems`
-    focus : number of systems, or their names
-    """
-    systems = _checked_systems(table)
-    if isinstance(focus, int):
-        systems = systems[_stretching(systems)]
-        at = systems[["accuracy", "naturalness"]].to_numpy(dtype=float)
-        spread = np.subtract(*np.percentile(at, [75, 25], axis=0))
-        away = np.hypot(*((at.max(axis=0) - at) / np.where(spread > 0, spread, 1)).T)
-        systems = systems.iloc[np.argsort(away, kind="stable")[: checks.whole("focus", focus)]]
-    else:
-        known = [checks.one_of(name, systems["system"], "system") for name in focus]
-        systems = systems[systems["system"].isin(known)]
-    return fr.axis_ranges([], [systems[["accuracy", "naturalness"]]])
-
-
 def _error_ellipses(systems: pd.DataFrame) -> pd.DataFrame:
     """Outlines of the regions that hold a system's two means with 95 %, were the means normal.
 

@@ -99,27 +99,19 @@ def test_bars_are_drawn_on_the_axis_that_has_intervals():
     assert not rows_of(plot_systems(table(3).assign(**unknown)), **OUTLINE)
 
 
-def test_a_few_bad_systems_stretch_nothing_and_are_noted():
+def test_systems_outside_the_picture_are_noted():
     frame = table(12)
     frame.loc[[3, 7], "accuracy"] = [15.0, 20.0]
-    ranges = charts.focus_ranges(frame, 10)
-    assert ranges[1][0] > 40
-    chart = plot_systems(frame, ranges=ranges)
+    chart = plot_systems(frame, ranges=((-10, 0), (40, 100)))
     assert "System-3" not in {r["system"] for r in rows_of(chart, size=160)}
     assert "System-3, System-7" in " ".join(chart.to_dict()["title"]["subtitle"])
     assert "System-3 (15," in chart.description
-    near = frame[frame["system"].isin(["System-1", "System-2"])]
-    low, high = charts.focus_ranges(frame, ["System-1", "System-2"])[1]
-    assert low < near["accuracy"].min() < near["accuracy"].max() < high
-    for wrong in (["System-99"], 0):
-        with pytest.raises((UnknownName, DataError)):
-            charts.focus_ranges(frame, wrong)
 
 
 def test_the_origin_is_named_where_the_plane_holds_it():
     frame = table(5).assign(accuracy=[-1.0, -2, -3, -4, -5], naturalness=[-2.0, -1, -3, -2, -3])
     assert "no errors" in texts(plot_systems(frame, origin="no errors"))
-    near = charts.focus_ranges(frame, ["System-2", "System-4"])
+    near = ((-3.5, -0.5), (-5.5, -1.5))
     assert "no errors" not in texts(plot_systems(frame, origin="no errors", ranges=near))
 
 
