@@ -5,7 +5,6 @@ from .correlation import plot_against_fluency as plot_against_fluency
 from .correlation import plot_bias as plot_bias
 from .correlation import plot_decisions as plot_decisions
 from .correlation import plot_local_correlation as plot_local_correlation
-from .curve import plot_callouts as plot_callouts
 from .curve import plot_curve as plot_curve
 from .curve import plot_optimism as plot_optimism
 from .curve import plot_tradeoff as plot_tradeoff

@@ -1,9 +1,8 @@
-"""Oracle curves and the exact curve on the plane: one, several, and one sentence along them."""
+"""Oracle curves and the exact curve on the plane, one or several."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +12,16 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..data.languages import spaced
-from ..errors import DataError
 from ..fan import ExpectedCurves
 from ..frontier import OracleCurve
 from . import frame as fr
 from .frame import LINE, _checked_systems, _Frame, _Layer, _system_marks, _systems_text, axis_ranges
-from .labels import LINE_HEIGHT, _drawn_labels, _label_layers, _name_lines, _place_labels
+from .labels import _drawn_labels, _label_layers, _name_lines, _place_labels
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
-    from ..plane import OracleStudy
 
 _FAN, _FAN_INK = "#9A9A9A", "#666666"
-_MOST_PRICES = 300  # β at which choices are compared
 _MOST_MARKS = 60  # vertices; more would run together
 _Path = tuple[np.ndarray, np.ndarray]
 
@@ -279,77 +274,3 @@ def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: _Frame) -> 
         area = _Layer(frame).mark_area(color=fr.COLOURS[names.index(name)], opacity=0.16, **cut)
         layers.append(area.encode(**plane.channels, y2="high:Q"))
     return layers
-
-
-def plot_callouts(
-    studies: Sequence[OracleStudy],
-    *,
-    segment: int | None = None,
-    title: str = "",
-    size: fr.Size = (400, 300),
-) -> alt.HConcatChart:
-    """Oracle curve of each study with numbered places, and one sentence as translated there (AN Figure 1).
-
-    The sentence shown is the one with the most distinct translations (at most 3) in every panel; ties go to the
-    shortest source of 20 characters or more. The places are β = 0, β = ∞ and, where a third translation is ever chosen,
-    a β between.
-
-    Parameters
-    ----------
-    studies : OracleStudy's over the same sources, from `plane.oracle_studies`
-    segment : int, optional
-        Show this sentence.
-    size : (width, height) of a panel's plane in pixels
-    """
-    srcs = studies[0].test.srcs
-    if any(study.test.srcs != srcs for study in studies):
-        raise DataError("studies: got different sources, expected those of plane.oracle_studies.")
-    moments = [_moments(study) for study in studies]
-    fewest = [min(3, *(len(of[s]) for of in moments)) for s in range(len(srcs))]
-    order = [(-fewest[s], len(src) < 20, len(src)) for s, src in enumerate(srcs)]
-    segment, rows = order.index(min(order)) if segment is None else segment, []
-    for study, of in zip(studies, moments, strict=True):
-        own, texts = of[segment], study.cands.texts
-        third = own[1:-1][len(own[1:-1]) // 2 :][:1]
-        at = [(0.0, own[0][1]), *third, (math.inf, own[-1][1])]
-        rows.append([(beta, f"{k}  {texts[taken]}") for k, (beta, taken) in enumerate(at, 1)])
-    # over the width of a character
-    wide = max(20, int(size[0] / fr.FONT / (0.52 if spaced(studies[0].test.trg_lang) else 1)))
-    lines = ["\n \n".join(textwrap.fill(text, wide) for _, text in row).split("\n") for row in rows]
-    high, panels = max(map(len, lines)), []
-    for study, row, written in zip(studies, rows, lines, strict=True):
-        y, x = ("−" * (not m.higher_is_better) for m in study.metrics)
-        titles = f"{x}{study.metrics[1].name} →", f"{y}{study.metrics[0].label} ↑"
-        plane = _Frame(axis_ranges([study.curve]), size, titles)
-        (line, ends), paths, marks = _curve_layers(study.curve, plane, betas=[b for b, _ in row])
-        # views of one name would share their data
-        line.name = alt.Undefined
-        texts = [
-            f"{k}  ({fr.beta_label(float(f'{beta:.2g}'))})" for k, (beta, _) in enumerate(row, 1)
-        ]
-        leaders, labels, _ = _label_layers(marks.assign(label=texts), plane, paths)
-        above = alt.layer(line, *leaders, ends, *labels).properties(width=size[0], height=size[1])
-        y = alt.Y("at:Q", axis=None, scale=alt.Scale(domain=[high, 0], nice=False, zero=False))
-        below = _Layer(pd.DataFrame({"line": written, "at": range(len(written))}))
-        below = below.mark_text(align="left", baseline="top", fontSize=fr.FONT, color="#000000")
-        below = below.encode(x=alt.value(0), y=y, text="line:N")
-        view = alt.ViewBackground(strokeOpacity=0)
-        below = below.properties(width=size[0], height=LINE_HEIGHT * high, view=view)
-        panels.append(alt.vconcat(above, below, spacing=14))
-    words = [
-        f"{study.metrics[0].label}: {_curve_text(study.curve)}; {'; '.join(text for _, text in row)}"
-        for study, row in zip(studies, rows, strict=True)
-    ]
-    chart, note = alt.hconcat(*panels, spacing=30), f"The sentence: “{srcs[segment]}”"
-    return fr._framed(chart, title, words, [note], width=len(studies) * size[0])
-
-
-def _moments(study: OracleStudy) -> list[list[tuple[float, int]]]:
-    """For each source the candidates chosen along the curve, each with a β in the middle of its run."""
-    at = np.unique(np.linspace(0, len(study.curve.beta) - 1, _MOST_PRICES).astype(int))
-    betas = np.append(study.curve.beta[at], math.inf)
-    found = []
-    for own in np.array([study.curve.select(beta) for beta in betas]).T:
-        runs = [np.flatnonzero(own == taken) for taken in dict.fromkeys(own.tolist())]
-        found.append([(float(betas[run[len(run) // 2]]), int(own[run[0]])) for run in runs])
-    return found

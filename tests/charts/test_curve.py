@@ -1,22 +1,18 @@
-"""Oracle curves: vertices, marks, several curves, gaps, and one sentence along a curve."""
+"""Oracle curves: vertices, marks, several curves and gaps."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.charts.curve import plot_callouts, plot_curve, plot_optimism
+from anhelpers.charts.curve import plot_curve, plot_optimism
 from anhelpers.charts.frame import _Frame, axis_ranges
 from anhelpers.charts.offline import _to_svg
 from anhelpers.charts.systems import plot_gap
-from anhelpers.data.schema import CandidateSet, TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.fan import expected_curves
 from anhelpers.frontier import oracle_curve
-from anhelpers.metrics import Metric
-from anhelpers.plane import oracle_studies
 
 from .drawn import encoding_of, layers, rows_of, texts
 
@@ -178,66 +174,3 @@ def test_gaps_in_two_panels_sorted_by_accuracy():
     ):
         with pytest.raises((DataError, KeyError)):
             plot_gap(wrong)
-
-
-# --- callouts
-
-SRCS = ("A source of some length that nobody follows.", "Three ways.", "One.")
-SCORES = {  # text -> accuracy, accuracy by another measure, naturalness
-    "long and exact": (9, 5, 0),
-    "another": (1, 9, 1),
-    "right": (9, 8, 0),
-    "so so": (7, 7, 4),
-    "smooth": (1, 2, 6),
-    "only": (5, 5, 5),
-}
-
-
-def metric(name, column):
-    def score(hyps, refs=None, srcs=None, segment=None):
-        return np.array([SCORES[text][column] for text in hyps], dtype=float)
-
-    return Metric(name, name, "points", True, (), name, score)
-
-
-@pytest.fixture
-def studies():
-    test = TestSet("made", "en-de", SRCS, systems={"S": ("another", "right", "only")})
-    cands = CandidateSet(np.array([0, 0, 1, 1, 1, 2]), tuple(SCORES))
-    accuracies = [metric("first", 0), metric("second", 1)]
-    return oracle_studies(test, cands, accuracies, [metric("smoothness", 2)])
-
-
-def sentences(chart):
-    """Lines of text below each panel."""
-    spec = chart.to_dict()
-    below = [panel["vconcat"][1]["data"]["name"] for panel in spec["hconcat"]]
-    return [
-        [" ".join(row["line"].split()) for row in spec["datasets"][name] if row["line"].strip()]
-        for name in below
-    ]
-
-
-def test_each_panel_has_the_translations_of_one_sentence_along_its_curve(studies):
-    chart = plot_callouts(studies)
-    assert sentences(chart) == [["1 right", "2 so so", "3 smooth"]] * 2
-    spec = chart.to_dict()
-    for panel, study in zip(spec["hconcat"], studies, strict=True):
-        inside = panel["vconcat"][0] | {"datasets": spec["datasets"]}
-        path = [row["accuracy"] for row in rows_of(inside, type="line")]
-        assert path == study.curve.accuracy.tolist()
-        marks = rows_of(inside, type="point")
-        assert {row["accuracy"] for row in marks} <= {*path}
-        assert [row["label"] for row in marks][::2] == ["β = 0", "β = ∞"]
-
-
-def test_callouts_of_a_named_sentence(studies):
-    for segment in range(3):
-        shown = plot_callouts(studies, segment=segment).to_dict()["title"]["subtitle"]
-        assert studies[0].test.srcs[segment] in "".join(shown)
-
-
-def test_callouts_of_other_sources_are_refused(studies):
-    other = replace(studies[1], test=replace(studies[1].test, srcs=("a", "b", "c")))
-    with pytest.raises(DataError):
-        plot_callouts([studies[0], other])
