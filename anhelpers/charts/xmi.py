@@ -37,10 +37,7 @@ _WIDE = 560  # px
 _SPLIT = ["h_lm", "h_mt", "xmi"]
 # bits, and share of H_LM, by which rounded numbers may miss their sum
 _ROUNDING = (0.02, 0.01)
-_TITLES = (
-    "XMI (bits per sentence; higher: the source saves more)",
-    "BLEU (points, higher is better)",
-)
+_TITLES = ("XMI in bits per sentence →", "BLEU ↑")
 
 
 def language_label(code: str) -> str:

@@ -2,7 +2,6 @@
 
 from .features import corpus_features as corpus_features
 from .features import feature_correlations as feature_correlations
-from .features import metric_correlations as metric_correlations
 from .features import type_token_ratio as type_token_ratio
 from .measure import Xmi as Xmi
 from .measure import characters as characters

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +18,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from .._lazy import pd
 from ..errors import DataError
-from ..stats import correlation_interval, correlation_p, holm, pearson, spearman
-
-_METRICS = "bleu", "xmi", "h_lm", "h_mt"
+from ..stats import correlation_p, holm, pearson, spearman
 
 
 @dataclass(frozen=True)
@@ -175,41 +172,6 @@ def feature_correlations(
         columns |= {"bonferroni": p < threshold, "holm": adjusted < alpha, "fdr": q < alpha}
         parts.append(pd.DataFrame(columns | {"n": n}))
     return pd.concat(parts, ignore_index=True)
-
-
-def metric_correlations(table: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of BLEU, XMI, H_LM and H_MT, two at a time, into and out of English.
-
-    Into English one language model serves all directions, so that H_LM is constant, and XMI
-    correlates with everything as H_MT does with the sign reversed. Because H_LM = XMI + H_MT, the
-    six pairs are not six findings.
-
-    Parameters
-    ----------
-    table : DataFrame
-        src, trg, bleu, xmi, h_lm and h_mt of each direction, such as `published_table`.
-
-    Returns
-    -------
-    A row per side ("into", "out of") and pair: side, x, y, n (directions), r (Pearson, nan if one is
-    constant), low, high (Fisher's 95 % interval), spearman, p (two-sided, of r; uncorrected).
-
-    References
-    ----------
-    Bugliarello et al. 2020, Figure 2.
-    """
-    lacking = ", ".join(sorted({"src", "trg", *_METRICS} - {*table}))
-    checks.some(np.array([not lacking]), f"the table lacks the columns {lacking}.")
-    rows = []
-    for side, part in (("into", table[table.trg == "en"]), ("out of", table[table.src == "en"])):
-        for x, y in combinations(_METRICS, 2):
-            n = len(part)
-            r = float(pearson(part[x], part[y])) if n > 2 else np.nan
-            low, high = map(float, correlation_interval(r, n))
-            ranks = float(spearman(part[x], part[y])) if n > 2 else np.nan
-            rows.append((side, x, y, n, r, low, high, ranks, float(correlation_p(r, n))))
-    columns = ["side", "x", "y", "n", "r", "low", "high", "spearman", "p"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _tokens(texts: Sequence[str], name: str) -> list[str]:

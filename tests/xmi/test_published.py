@@ -15,7 +15,7 @@ from scipy import stats
 
 from anhelpers.data import read_lines
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi.features import feature_correlations, metric_correlations
+from anhelpers.xmi.features import feature_correlations
 from anhelpers.xmi.published import (
     FEATURE_NAMES,
     FEATURES,
@@ -335,55 +335,3 @@ def test_sides_by_hand_and_into_english_xmi_is_minus_h_mt():
     r = stats.pearsonr(published.h_mt, published.bleu).statistic
     # h_mt is rounded, too
     assert sides(published_table()).pearson[0] == pytest.approx(-r, abs=1e-4)
-
-
-@pytest.mark.verifies("Correlations of the metrics of Table 1", by="hand")
-def test_pairs_of_metrics_by_hand():
-    """Out of English: BLEU 1, 2, 3 with XMI 2, 4, 6; H_MT 5, 3, 4. Into it H_LM is one number."""
-    out = {
-        "direction": list("abc"),
-        "src": "en",
-        "trg": list("abc"),
-        "bleu": [1, 2, 3],
-        "xmi": [2, 4, 6],
-        "h_mt": [5, 3, 4],
-    }
-    out = pd.DataFrame(out).assign(h_lm=lambda t: t.xmi + t.h_mt)
-    into = out.assign(src=out.trg, trg="en", h_lm=9.0)
-    found = metric_correlations(pd.concat([out, into])).set_index(["side", "x", "y"])
-    assert found.r["out of", "bleu", "xmi"] == pytest.approx(1)
-    assert found.r["out of", "bleu", "h_mt"] == pytest.approx(-0.5)
-    assert found.spearman["out of", "xmi", "h_mt"] == pytest.approx(-0.5)
-    assert found.r[:, :, "h_lm"]["into"].isna().all()
-    assert len(found) == 12
-    assert (found.n == 3).all()
-
-
-@pytest.mark.verifies("Correlations of the metrics of Table 1", by="property")
-def test_into_english_xmi_goes_with_all_as_h_mt_does_turned():
-    found = metric_correlations(published_table()).set_index(["side", "x", "y"])
-    into = found.loc["into"]
-    assert into.r["bleu", "xmi"] == pytest.approx(-into.r["bleu", "h_mt"], abs=1e-3)
-    assert into.r["xmi", "h_mt"] == pytest.approx(-1, abs=1e-5)
-    assert into.r.isna().sum() == 3
-    of_sides = sides(published_table()).set_index("side").pearson
-    assert found.r.xs(("bleu", "xmi"), level=["x", "y"]).to_dict() == pytest.approx(
-        of_sides.to_dict()
-    )
-    known = found.dropna()
-    assert ((known.low <= known.r) & (known.r <= known.high)).all()
-
-
-@pytest.mark.verifies(
-    "Correlations of the metrics of Table 1", by="foreign", of="scipy.stats.pearsonr and spearmanr"
-)
-def test_pairs_of_metrics_are_those_of_scipy():
-    table = published_table()
-    for row in metric_correlations(table).dropna().itertuples():
-        part = table[(table.trg if row.side == "into" else table.src) == "en"]
-        one, two = part[row.x], part[row.y]
-        told = stats.pearsonr(one, two)
-        assert (row.r, row.p) == pytest.approx((told.statistic, told.pvalue), abs=1e-9)
-        low, high = told.confidence_interval()
-        assert (row.low, row.high) == pytest.approx((low, high), abs=1e-5)
-        assert row.spearman == pytest.approx(stats.spearmanr(one, two).statistic)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from anhelpers.divergences import pmf
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi import characters, mean_over_trainings, metric_correlations, published_table
+from anhelpers.xmi import characters, mean_over_trainings
 from anhelpers.xmi.toy import PAIRS, ToyPair, model_gap, toy_candidates, toy_pair
 
 SMALL = {"n_words": 2, "lengths": [0.2, 0.5, 0.3], "skew": 1.5}
@@ -197,7 +197,6 @@ def test_bad_names_numbers_and_words_are_refused():
         lambda: toy_pair("noisy", noise=1.5),
         lambda: toy_pair("cipher", vague=-0.5),
         lambda: characters("hello"),
-        lambda: metric_correlations(published_table().drop(columns="bleu")),
         lambda: mean_over_trainings([1, 2], [1, -1]),
         lambda: toy_pair("cipher", n_words=1),
         lambda: pair.logprob_trg_given_src(["tavin"], ["owl", "owl"]),
