@@ -65,23 +65,8 @@ def _curve_rows(kind: str, n: int, k: int, quick: bool) -> Iterator[Row]:
     yield limited(workload, [ours for _, ours in times], 10e-3, lambda s: f"{s * 1e3:.3g} ms")
 
 
-def _query_row(n: int, k: int) -> Row:
-    segment, accuracy, naturalness = problem("Gaussian", n, k)
-    curve = an.oracle_curve(segment, accuracy, naturalness)
-    betas = np.geomspace(1e-2, 1e3, 500)
-    own = [seconds_of(lambda b=b: curve.select(b))[0] for b in betas]
-    a, m = accuracy.reshape(n, k), naturalness.reshape(n, k)
-    same = all(
-        (curve.select(b) == (a + b * m).argmax(1) + k * np.arange(n)).all() for b in betas[::50]
-    )
-    workload = f"choice of all {n} sources at a new β"
-    told = {"agree": "the same choice as argmax over all, at 10 β", "agrees": bool(same)}
-    return limited(workload, own, 100e-6, lambda s: f"{s * 1e6:.0f} µs", **told)
-
-
 def rows(quick: bool) -> Iterator[Row]:
-    """The curve of two kinds of scores, and one query."""
+    """The curve of two kinds of scores."""
     n, k = (200, 1024) if quick else (997, 1024)
     for kind in ("Gaussian", "rounded"):
         yield from _curve_rows(kind, n, k, quick)
-    yield _query_row(n, k)

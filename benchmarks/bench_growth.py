@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
+import os
 import re
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,10 +27,8 @@ from pathlib import Path
 import numpy as np
 
 import anhelpers as an
-from anhelpers.provenance import environment
-from anhelpers.scoring.cache import cached
 
-from . import bench_critic, bench_frontier, bench_lm, bench_mqm, bench_surface
+from . import bench_frontier, bench_lm, bench_mqm, bench_surface
 from .table import POINTS, Row, exponent, limited, not_measured, seconds_of
 
 LIMIT = 1.05
@@ -52,10 +53,9 @@ def workloads(quick: bool) -> Iterator[Growing]:
     cands, refs = bench_surface.candidates(k, n, np.random.default_rng(24))
     sizes_n = tuple(n // 2**i for i in (3, 2, 1, 0))
     sizes_k = tuple(k // 2**i for i in (3, 2, 1, 0))
-    for name in ("chrf", "bleu"):
-        score = partial(_surface, an.accuracy.surface.surface_metric(name, "de"), cands, refs)
-        yield Growing(f"segment {name}", "N", sizes_n, lambda size, s=score: s(size, k // 4))
-        yield Growing(f"segment {name}", "K", sizes_k, lambda size, s=score: s(n // 4, size))
+    score = partial(_surface, an.accuracy.surface.surface_metric("chrf", "de"), cands, refs)
+    yield Growing("segment chrF", "N", sizes_n, lambda size: score(size, k // 4))
+    yield Growing("segment chrF", "K", sizes_k, lambda size: score(n // 4, size))
     yield Growing(
         "oracle curve",
         "N",
@@ -73,7 +73,6 @@ def workloads(quick: bool) -> Iterator[Growing]:
     lm = an.load_lm(device="cpu")
     sizes = tuple(size // fewer for size in (4, 8, 16, 32))
     yield Growing(f"log-probabilities, {lm.name}", "N", sizes, lambda size: _lm(lm, size, 8), 2)
-    yield Growing(f"log-probabilities, {lm.name}", "K", sizes, lambda size: _lm(lm, 8, size), 2)
     yield from whole_studies(quick)
 
 
@@ -93,8 +92,6 @@ def whole_studies(quick: bool) -> Iterator[Growing]:
         rows = sizes(len(ratings))
         mqm = partial(_mqm, folder, ratings)
         yield study("MQM read and scored", sizes=rows, made=mqm, rounds=3)
-        yield study("score store", sizes=sizes(400_000), made=partial(_store, folder))
-    yield study("critic", sizes=sizes(64_000), made=_critic)
 
 
 def _surface(metric, cands, refs, n: int, k: int) -> Callable[[], object]:
@@ -157,20 +154,6 @@ def _mqm(folder: Path, lines: list[str], n: int) -> Callable[[], object]:
     return lambda: an.score_ratings(an.data.read_ratings(path))
 
 
-def _store(folder: Path, n: int) -> Callable[[], object]:
-    def kept_and_found() -> object:
-        with tempfile.TemporaryDirectory(dir=folder) as place:
-            texts = bench_critic.texts_of(n)
-            with environment(ANHELPERS_STORE=str(Path(place, "scores.sqlite"))):
-                return [cached("length", texts, lambda some: [*map(len, some)]) for _ in range(2)]
-
-    return kept_and_found
-
-
-def _critic(n: int) -> Callable[[], object]:
-    return partial(an.metric("critic", "de").score_segments, bench_critic.texts_of(n))
-
-
 def measured(growing: Growing) -> tuple[list[float], list[float]]:
     """Seconds and MiB at each size."""
     seconds, mib = np.full((2, len(growing.sizes)), np.inf)
@@ -224,7 +207,7 @@ def _status(what: str) -> int:
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """Two rows per workload and direction: time, memory."""
+    """A row of time per workload and direction, of whole studies also one of memory; and a million sentences."""
     for growing in workloads(quick):
         seconds, mib = measured(growing)
         for size, s, m in zip(growing.sizes, seconds, mib, strict=True):
@@ -241,13 +224,39 @@ def rows(quick: bool) -> Iterator[Row]:
         yield _row(
             f"{growing.workload}, time against {span}", growing, seconds, lambda s: f"{s:.3g} s", 0
         )
-        yield _row(
-            f"{growing.workload}, memory against {span}",
-            growing,
-            mib,
-            lambda m: f"{m:.3g} MiB",
-            8.0,
-        )
+        if growing.alone:
+            of = f"{growing.workload}, memory against {span}"
+            yield _row(of, growing, mib, lambda m: f"{m:.3g} MiB", 8.0)
+    yield from _million(10_000 if quick else 1_000_000)
+
+
+def _million(n: int) -> Iterator[Row]:
+    """The most memory of three commands on n sentences."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _xmi(folder, n)
+        rng, some = np.random.default_rng(24), an.load("teaching")
+        words = np.array(sorted({word for text in some.streams[0] for word in text.split()}))
+        for file in ("src", "ref", "one", "two"):
+            lines = (" ".join(rng.choice(words, 12)) for _ in range(n))
+            (folder / file).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        texts = ["-s", "src", "-r", "ref", "-t", "one", "two", "-l", "en-de"]
+        commands = {
+            "score -m chrf": ["score", *texts, "-m", "chrf"],
+            "plane": ["plane", *texts, "-m", "chrf", "--naturalness", "mattr", "-o", "out"],
+            "xmi": ["xmi", "--mt", "mt", "--lm", "lm"],
+        }
+        for what, words_of in commands.items():
+            command = [sys.executable, "-m", "anhelpers", *words_of]
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            started = time.perf_counter()
+            process = subprocess.Popen(command, cwd=folder, **quiet)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            seconds = time.perf_counter() - started
+            told = {"agree": f"exit {process.returncode}", "agrees": process.returncode == 0}
+            workload = f"{what} of {n:,} sentences, memory; {seconds:.0f} s"
+            yield limited(workload, [used.ru_maxrss / 2**20], 1.5, lambda g: f"{g:.2f} GiB", **told)
 
 
 def _row(
