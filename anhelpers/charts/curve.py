@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..exact import ExactCurve
 
 _FAN, _FAN_INK = "#9A9A9A", "#666666"
+# the first curve, the oracle's, in ink
+_LINES, _NAMES = ([c[4], *c[1:4], c[0], *c[5:]] for c in (fr.COLOURS, fr.INKS))
 _MOST_MARKS = 60  # vertices; more would run together
 _Path = tuple[np.ndarray, np.ndarray]
 
@@ -215,8 +217,8 @@ def plot_optimism(
     near = _place_labels(last, [*thin], avoided, plane.size, inks=inks)
     fans = [label for label in near if label]
     obstacles = [*thin.values(), *(label.outline for label in fans), *marks[:, None]]
-    names = _name_lines([*curves], [*paths.values()], plane.size, obstacles)
-    looks = fr._told_apart("series", curves, color=fr.COLOURS, strokeDash=fr.DASHES)
+    names = _name_lines([*curves], [*paths.values()], plane.size, obstacles, _NAMES)
+    looks = fr._told_apart("series", curves, color=_LINES, strokeDash=fr.DASHES)
     layers += _strokes(frame, plane, "curves", looks, 3)
     lines = [*paths.values(), *obstacles, *(one.outline for one in names if not one.beside)]
     leaders, texts, _ = _label_layers(shown[shown.index.isin(rows.index)], plane, lines)
@@ -271,6 +273,6 @@ def _bands(bands: Mapping[str, np.ndarray], names: list[str], plane: _Frame) -> 
     for name, (x, low, high) in bands.items():
         frame = pd.DataFrame({"naturalness": x, "accuracy": low, "high": high})
         cut = plane.cut(frame) | plane.cut(frame.assign(accuracy=high))
-        area = _Layer(frame).mark_area(color=fr.COLOURS[names.index(name)], opacity=0.16, **cut)
+        area = _Layer(frame).mark_area(color=_LINES[names.index(name)], opacity=0.16, **cut)
         layers.append(area.encode(**plane.channels, y2="high:Q"))
     return layers

@@ -241,6 +241,7 @@ def _name_lines(
     paths: Sequence[np.ndarray],
     size: Size,
     obstacles: Sequence[np.ndarray] = (),
+    inks: Sequence[str] = INKS,
 ) -> list[_Label]:
     """Name each line in the plane, where it is nearer to it than to others, else beside the plane.
 
@@ -261,7 +262,7 @@ def _name_lines(
         end = own[-1, 0] if alone else math.nan
         cost = partial(_line_cost, own=own, others=others, taken=taken, end=end)
         along = [
-            _Label(name, x + 9 * dx, y + 15 * dy, _ALIGN[dx], ink=INKS[i])
+            _Label(name, x + 9 * dx, y + 15 * dy, _ALIGN[dx], ink=inks[i])
             for x, y in own[::-2].tolist()
             for dx, dy in _SIDES
         ]
@@ -275,7 +276,7 @@ def _name_lines(
     levels = _spread([paths[rest[k]][-1, 1] for k in order], heights, size[1])
     for k, level in zip(order, levels.tolist(), strict=True):
         x, y = paths[rest[k]][-1].tolist()
-        look: Any = {"ink": INKS[rest[k]], "led": (x, y), "beside": True}
+        look: Any = {"ink": inks[rest[k]], "led": (x, y), "beside": True}
         labels[rest[k]] = _Label(texts[k], size[0] + 26.0, level, **look)
     return [labels[i] for i in range(len(names))]
 
