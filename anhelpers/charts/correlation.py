@@ -116,7 +116,7 @@ def plot_against_fluency(
     columns: int = 2,
     size: Size = (440, 300),
 ) -> alt.ConcatChart:
-    """Panel of each metric against human fluency (AN Figures 4 and 5), with scales of its own.
+    """A panel for each metric against human fluency (AN Figures 4 and 5), with separate scales.
 
     Parameters
     ----------
@@ -150,10 +150,8 @@ def plot_against_fluency(
         name = (metric_titles or {}).get(str(metric), str(metric))
         below = [*filter(None, [(notes or {}).get(str(metric), "")]), *fr._not_drawn(own, frame)]
         panels.append(panel.properties(**fr._headline(name, below, size[0], 17)))
-        unnamed = f"without a label for want of space: {', '.join(lost)}" if lost else ""
-        words.append(
-            fr._alt_words(name, [*below, fr._systems_text(frame), unnamed]).removesuffix(".")
-        )
+        parts = [*below, fr._systems_text(frame), fr._unnamed(lost)]
+        words.append(fr._alt_words(name, parts).removesuffix("."))
     chart = alt.concat(*panels, columns=columns, spacing=24)
     return _framed(chart, title, words, width=columns * size[0])
 
@@ -175,7 +173,7 @@ def plot_bias(
     ----------
     table : metric, kind, level, statistic, with_accuracy, with_fluency, both with _low and _high, and
         chance_accuracy_low and so on, from `plane.metric_bias` and `plane.rater_bias`
-    level : of the rows drawn, those of Pearson's r
+    level : of the rows to draw; their statistic is Pearson's r
     arc : from `plane.mixture_arc`
     """
     axes = {"with_accuracy": "accuracy", "with_fluency": "naturalness"}
@@ -223,7 +221,7 @@ def plot_bias(
         f"{row.system}: {number(row.accuracy, 2)} with accuracy, {number(row.naturalness, 2)} with fluency"
         for row in rows.itertuples()
     ]
-    words += [f"without a label for want of space: {', '.join(lost)}"] if lost else []
+    words.append(fr._unnamed(lost))
     chart = alt.layer(*layers, *bars, *leaders, marks, *texts)
     return _framed(chart, title, words, [note], size=size)
 

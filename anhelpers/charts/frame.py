@@ -72,7 +72,7 @@ class _Frame:
     size : (width, height) in pixels
     titles, fields : of x and y
     log : which axes are logarithmic
-    root : which axes are of square roots, for negated penalties: they spread what is near 0
+    root : which axes have a square-root scale, which spreads negated penalties near 0
     title : of the chart
     """
 
@@ -231,7 +231,7 @@ class _Frame:
         return _dots(at, "bxpoint", **look).encode(**self.channels)
 
     def thinned(self, path: np.ndarray, series: ArrayLike | None = None, most: int = 4000) -> Any:
-        """(n,) bool of (n, 2) pixels: vertices whose lines look like all, at most about `most`.
+        """(n,) bool of (n, 2) pixels: about `most` vertices whose lines look the same as all.
 
         Kept are the first vertex of each run within a quarter of a pixel (or more, if there are
         too many) and the last one before a gap (nan) or a change of the (n,) series.
@@ -337,6 +337,10 @@ def _systems_text(
     rows = systems[["system", *columns]].itertuples(index=False)
     pairs = (f"{name} ({', '.join(f'{v:.4g}' for v in row)})" for name, *row in rows)
     return f"systems: {', '.join(pairs)}" if len(systems) else ""
+
+
+def _unnamed(names: Sequence[str]) -> str:
+    return f"without a label for want of space: {', '.join(names)}" if names else ""
 
 
 def number(value: float, digits: int) -> str:
@@ -486,7 +490,7 @@ def _system_marks(
 
     Parameters
     ----------
-    own : systems whose marks are large, with a thick outline, above the others
+    own : systems with large marks and thick outlines, above the others
     kinds : categories of the legend, by default those present; offset : px above, None: no legend
     """
     mine = systems["system"].isin(own).to_numpy()

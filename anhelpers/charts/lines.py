@@ -222,7 +222,7 @@ def _sorted(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _axes(low: float, high: float, infinite: float, title: str) -> tuple[alt.X, alt.Y]:
-    """Axes without numbers where there is no title."""
+    """Axes, without numbers if the title is empty."""
     top = high if math.isnan(infinite) else infinite / 1.4
     power = 10.0 ** math.floor(math.log10(top))
     most = next(m for m in (5, 2, 1) if m * power <= top * (1 + 1e-9)) * power

@@ -139,7 +139,7 @@ def _bound(spec: dict) -> bool:
 
 @cache
 def _library() -> str:
-    """Code of Vega; bundling takes seconds, so it is kept in the cache folder."""
+    """Code of Vega; bundling takes seconds, so the cache folder keeps it."""
     name = f"vega-lite-{VEGALITE}-{version('vl-convert-python')}.js"
     with suppress(DataError, OSError):
         return (cache_folder() / name).read_text("utf-8")

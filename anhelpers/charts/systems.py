@@ -26,7 +26,7 @@ _RULER = 40  # px of the ruler of N(Q) above a plane
 
 @dataclass(frozen=True)
 class Panel:
-    """Systems of one plane, and what is drawn with them.
+    """Systems on one plane, and how to draw them.
 
     Parameters
     ----------
@@ -110,8 +110,7 @@ def plot_systems(
     panel = Panel(table, "", curve, uncertainty, pareto, origin, named, mono)
     plane = _Frame.plane(panel.ranges, **look)
     layers, words, notes, unnamed = _drawn(panel, plane)
-    lost = [f"without a label for want of space: {', '.join(unnamed)}"] if unnamed else []
-    return plane.finished(layers, [*words, *lost], notes)
+    return plane.finished(layers, [*words, fr._unnamed(unnamed)], notes)
 
 
 def _drawn(panel: Panel, plane: _Frame, **legend: Any) -> tuple[list, list[str], list[str], list]:
@@ -310,11 +309,8 @@ def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
     if uncertainty in ("ellipse", "chosen"):
         known, text = _has_ellipse(shown), "Ellipses: 95 % of the means."
     else:
-        spans = {a: [f"{a}_low", f"{a}_high"] for a in ("accuracy", "naturalness")}
-        spans = {a: span for a, span in spans.items() if {*span} <= {*shown}}
-        has = {a: shown[span].notna().all(axis=1) for a, span in spans.items()}
-        has = {a: some for a, some in has.items() if some.any()}
-        known = pd.DataFrame(has, index=shown.index).any(axis=1)
+        ends = shown.reindex(columns=["accuracy_low", "naturalness_low"]).notna()
+        known, has = ends.any(axis=1), [c.removesuffix("_low") for c in ends if ends[c].any()]
         both = len(has) == 2
         text = "Crosses: 95 % of each mean." if both else f"Bars: 95 % of the mean {''.join(has)}."
     without = ", ".join(shown["system"][~known].astype(str))

@@ -33,7 +33,7 @@ _BELOW, _ABOVE = "#B58BC7", "#6DB58A"
 _LINE_END = 760.0  # px
 _ALL = "all directions"
 _UNIT = "Bits per sentence"
-_WIDE = 560  # px
+_WIDE, _ROW = 560, 21  # px of a plane, and of a bar
 _SPLIT = ["h_lm", "h_mt", "xmi"]
 # bits, and share of H_LM, by which rounded numbers may miss their sum
 _ROUNDING = (0.02, 0.01)
@@ -90,7 +90,7 @@ def _directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
 
 
 def _split(table: pd.DataFrame) -> pd.DataFrame:
-    """`_directions` whose XMI is H_LM − H_MT within rounding."""
+    """Return `_directions`; raise if an XMI is not H_LM − H_MT within rounding."""
     rows = _directions(table, _SPLIT)
     away = (rows["h_lm"] - rows["h_mt"] - rows["xmi"]).abs()
     if (wrong := rows[away > _ROUNDING[0] + _ROUNDING[1] * rows["h_lm"]]).size:
@@ -117,8 +117,25 @@ def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -
     DataError for infinite numbers, and for an XMI that is not H_LM − H_MT within rounding.
     """
     rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"))
-    layers, high, digits = _bars(rows, (560, 21))
-    return _of_bars(alt.layer(*layers), title, table, rows, digits, (560, high))
+    layers, digits = _bars(rows)
+    pairs = (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)"))
+    known = [text for end, text in pairs if end in rows]
+    notes = [f"Thin lines: 95 % intervals of {' and of '.join(known)}."] if known else []
+    if (rows["xmi"] < 0).any():
+        more = "the translation model needs more bits than the language model; the tick marks H_LM."
+        notes.append(f"Left of 0: {more}")
+    notes += fr._not_drawn(table, rows, name="direction")
+    words = [f"{_UNIT}, H_LM = XMI + H_MT"]
+    for side, own in rows.groupby("side", sort=True):
+        numbers = own[_SPLIT].map(lambda v: number(v, digits)).to_numpy()
+        both = zip(own["label"], numbers, strict=True)
+        texts = [f"{label} {whole} = {xmi} + {rest}" for label, (whole, rest, xmi) in both]
+        words.append(("" if side == _ALL else f"{side}: ") + ", ".join(texts))
+    look: dict[str, Any] = {
+        "size": (_WIDE, _ROW * float(rows["place"].max() + 1)),
+        "width": _WIDE + 200,
+    }
+    return _framed(alt.layer(*layers), title, words, notes, view={"stroke": None}, **look)
 
 
 def plot_pieces(
@@ -129,7 +146,7 @@ def plot_pieces(
     Parameters
     ----------
     pieces : bar, part (at most 4), value ≥ 0, in order; optional start of the first piece of a bar
-    parts : those with the first colours
+    parts : pieces that take the first colours
     """
     rows = _checked(pieces, ["part", "value"], ["value", "start"], name="bar")
     start = rows["start"].fillna(0.0) if "start" in rows else pd.Series(0.0, rows.index)
@@ -139,7 +156,7 @@ def plot_pieces(
     names, bars = dict.fromkeys([*parts, *rows["part"]]), list(dict.fromkeys(rows["bar"]))
     most = float(rows["to"].max()) or 1.0
     rows["text"] = [number(value, _digits(most)) for value in rows["value"]]
-    x = _lengths(_UNIT, 0, most, _WIDE)
+    x = _lengths(_UNIT, 0, most)
     axis = alt.Axis(
         title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
     )
@@ -159,8 +176,8 @@ def plot_pieces(
     return _framed(alt.layer(drawn, texts), title, [_UNIT, *words], view={"stroke": None}, **look)
 
 
-def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
-    axis = alt.Axis(title=title, tickCount=length // 90, grid=False, **fr.AXIS)
+def _lengths(title: str, least: float, most: float) -> alt.X:
+    axis = alt.Axis(title=title, tickCount=_WIDE // 90, grid=False, **fr.AXIS)
     return alt.X("from:Q", scale=alt.Scale(domain=[least, most], nice=False), axis=axis)
 
 
@@ -197,15 +214,19 @@ def _ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
     return frame.assign(place=np.arange(len(frame)) + gap * new)
 
 
-def _bars(rows: pd.DataFrame, size: fr.Size) -> tuple[list[Any], float, int]:
-    """Layers of bars with intervals and texts; their height in pixels; decimals."""
+def _bars(rows: pd.DataFrame) -> tuple[list[Any], int]:
+    """Layers of bars with intervals and texts; decimals."""
     ends = [c for c in _ENDS if c in rows]
     numbers = rows[[*_SPLIT, *ends]].to_numpy(dtype=float)
     least, most = min(0.0, float(np.nanmin(numbers))), float(np.nanmax(numbers))
     most = most if most - least > 1e-9 else 1.0
-    per_bit, digits, high = size[0] / (most - least), _digits(most), float(rows["place"].max() + 1)
-    x = _lengths(f"{_UNIT}: XMI + H_MT = H_LM, the whole bar", least, most, size[0])
-    y = alt.Y("place:Q", scale=alt.Scale(domain=[0, high], reverse=True, nice=False), axis=None)
+    per_bit, digits, down = (
+        _WIDE / (most - least),
+        _digits(most),
+        [0, float(rows["place"].max() + 1)],
+    )
+    x = _lengths(f"{_UNIT}: XMI + H_MT = H_LM, the whole bar", least, most)
+    y = alt.Y("place:Q", scale=alt.Scale(domain=down, reverse=True, nice=False), axis=None)
     worse, saved = rows["xmi"] < 0, [*_PARTS]
     first = rows.assign(meaning=np.where(worse, saved[2], saved[0]))
     first = first.assign(**{"from": rows["xmi"].clip(upper=0), "to": rows["xmi"].clip(lower=0)})
@@ -250,33 +271,12 @@ def _bars(rows: pd.DataFrame, size: fr.Size) -> tuple[list[Any], float, int]:
     frame = pd.DataFrame(placed, columns=["text", "from", "align", "ink", "place"])
     for align, own in frame.groupby("align"):
         layers.append(_text(own, f"texts_{align}", x, y, align=align))
-    return layers, high * size[1], digits
+    return layers, digits
 
 
 def _text(frame: pd.DataFrame, name: str, x: alt.X, y: alt.Y, **look: Any) -> alt.Chart:
     mark = _Layer(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
     return mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None))
-
-
-def _of_bars(
-    chart: Any, title: str, table: pd.DataFrame, rows: pd.DataFrame, digits: int, size: Any
-) -> Any:
-    """Chart of bars with title, notes and all numbers in words."""
-    pairs = (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)"))
-    known = [text for end, text in pairs if end in rows]
-    notes = [f"Thin lines: 95 % intervals of {' and of '.join(known)}."] if known else []
-    if (rows["xmi"] < 0).any():
-        more = "the translation model needs more bits than the language model; the tick marks H_LM."
-        notes.append(f"Left of 0: {more}")
-    notes += fr._not_drawn(table, rows, name="direction")
-    words = [f"{_UNIT}, H_LM = XMI + H_MT"]
-    for side, own in rows.groupby("side", sort=True):
-        numbers = own[_SPLIT].map(lambda v: number(v, digits)).to_numpy()
-        both = zip(own["label"], numbers, strict=True)
-        texts = [f"{label} {whole} = {xmi} + {rest}" for label, (whole, rest, xmi) in both]
-        words.append(("" if side == _ALL else f"{side}: ") + ", ".join(texts))
-    look: dict[str, Any] = {"size": size, "width": size[0] + 200}
-    return _framed(chart, title, words, notes, view={"stroke": None}, **look)
 
 
 def plot_xmi_bleu(
@@ -330,7 +330,7 @@ def plot_xmi_bleu(
     for side, text in told.items():
         own = rows[rows["side"] == side][["direction", "x", "y"]].itertuples(index=False)
         words.append(f"{text}: " + ", ".join(f"{d} ({x:.4g}, {y:.4g})" for d, x, y in own))
-    words += [f"without a label for want of space: {', '.join(lost)}"] if lost else []
+    words.append(fr._unnamed(lost))
     notes = fr._not_drawn(table, rows, name="direction")
     return plane.finished([*layers, points, *leaders, *texts], words, notes)
 

@@ -59,11 +59,11 @@ class Widget(anywidget.AnyWidget):
         return made
 
     def blank(self) -> dict[str, Any]:
-        """Traits that an exported page has in place of what a reader entered."""
+        """Trait values for an exported page, which contains no reader's input."""
         return {}
 
     def static_html(self) -> str:
-        """HTML for readers without scripts, of elements that JupyterLab keeps when untrusted."""
+        """HTML for readers without scripts: elements that JupyterLab keeps in an untrusted notebook."""
         return ""
 
     def fragment(self) -> str:
@@ -119,10 +119,6 @@ def _unbounded(default: float) -> Any:
     return trait.tag(sync=True, to_json=to_json, from_json=lambda v, _: float(v))
 
 
-class _Markup(str):
-    """HTML that is inserted unescaped."""
-
-
 def _static_page(
     seen: Mapping[str, str], *parts: str, title: str = "", words: Iterable[tuple[str, str]] = ()
 ) -> str:
@@ -140,30 +136,20 @@ def _static_page(
 
 
 def _plain_table(
-    caption: str,
-    heads: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    align: str = "left",
-    *,
-    foot: Iterable[Sequence[str]] = (),
+    caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], align: str = "left"
 ) -> str:
     """An HTML table whose first column has names, with inline styles only.
 
     Parameters
     ----------
-    heads, rows : sequences of str
-        Texts, or Markup.
     align : str
-        Of all columns but the first.
-    foot : sequences of str
-        More rows, below all others.
+        Alignment of all columns except the first.
     """
     style = '{} style="text-align:{};vertical-align:top;padding:.2em .8em .2em 0"'
     first, other = style.format("th", "left"), style.format("td", align)
 
     def cell(tag: str, text: str, more: str = ' dir="auto"') -> str:
-        shown = text if isinstance(text, _Markup) else html.escape(text)
-        return f"<{tag}{more}>{shown}</{tag[:2]}>"
+        return f"<{tag}{more}>{html.escape(text)}</{tag[:2]}>"
 
     def line(name: str, *texts: str) -> str:
         cells = (cell(other, text, "").replace(" %", "\u00a0%") for text in texts)
@@ -172,8 +158,7 @@ def _plain_table(
     aligns = ["left", *[align] * (len(heads) - 1)]
     top = "".join(cell(style.format("th", a), t) for a, t in zip(aligns, heads, strict=True))
     head = f"<caption>{html.escape(caption)}</caption><thead><tr>{top}</tr></thead>"
-    body, below = ("".join(line(*row) for row in part) for part in (rows, foot))
-    return f"<table>{head}<tbody>{body}</tbody><tfoot>{below}</tfoot></table>"
+    return f"<table>{head}<tbody>{''.join(line(*row) for row in rows)}</tbody></table>"
 
 
 def html_lang(code: str) -> str:

@@ -67,20 +67,18 @@ def divergence_explorer(
         Stops of one path, or name → stops of up to 4; by default `three_routes`. Between two stops Q
         is their mixture.
     names : (Y,) outcomes
-    ground : (Y,) positions or (Y, Y) costs, optional
-        As in `pmf.wasserstein`; by default 0, 1, 2, ... `unit` is its unit.
-        MMD² has the kernel exp(−d/s) of the positions, s the median distance of two that differ;
-        of costs the identity.
+    ground : (Y,) positions, optional
+        By default 0, 1, 2, …; `unit` is their unit. The kernel of MMD² is exp(−d/s), where s is the
+        median distance of two outcomes that differ.
     """
     r, names = checks.pmf("r", r), [str(name) for name in names]
     checks.same_length(r=r, names=names)
     if not isinstance(qs, Mapping):
         qs = three_routes(r, names, ground=ground) if qs is None else {"the path": qs}
-    cost, kernel, of_kernel = _costs_of(ground, len(r)), np.eye(len(r)), "kernel: the same or not"
-    if (ground is None or np.ndim(ground) < 2) and cost.any():
-        scale = float(np.median(cost[cost > 0]))
-        kernel, of_kernel = np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
-    paths, places = [], np.arange(len(r)) if ground is None else ground
+    paths, places = [], np.arange(len(r)) if ground is None else np.asarray(ground, dtype=float)
+    apart = _apart(places)
+    scale = float(np.median(apart[apart > 0])) if apart.any() else 1.0
+    kernel = np.exp(-apart / scale)
     for name, given in qs.items():
         route = given if isinstance(given, _Route) else _Route(given)
         stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
@@ -93,7 +91,9 @@ def divergence_explorer(
         "title": title,
         "names": names,
         "r": r.tolist(),
-        "units": dict.fromkeys(_NAMES, "nats") | units | {"mmd_squared": of_kernel},
+        "units": dict.fromkeys(_NAMES, "nats")
+        | units
+        | {"mmd_squared": f"kernel exp(−d/{scale:.3g})"},
         "labels": _NAMES,
         "orders": _ORDERS,
         "paths": paths,
@@ -162,22 +162,19 @@ class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
         return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
 
     def static_html(self) -> str:
-        """The panels, and tables at the stops of the paths where Q is not R."""
-        data, names, stops = self.data, self.data["names"], []
+        """The panels, and the divergences at the stops of the paths where Q is not R."""
+        data, stops = self.data, []
         for path in data["paths"]:
             q = path["q"]
             stops += [(path, i) for i in path["stops"] if not np.allclose(q[i], data["r"])]
         at = [(path["name"], i / (len(path["q"]) - 1)) for path, i in stops]
         heads = [f"{name}, t\u00a0=\u00a0{t:.3g}" for name, t in at]
-        columns = [data["r"], *(path["q"][i] for path, i in stops)]
-        shares = [[name, *(f"{100 * q[y]:.1f} %" for q in columns)] for y, name in enumerate(names)]
         rows = []
         for key in _keys(self.order):
             values = [(path["values"][key][i], data["digits"][key]) for path, i in stops]
             texts = ["∞" if v is None else number(v, digits) if v else "0" for v, digits in values]
             rows.append([_label(data, key), *texts])
-        tables = _plain_table("Probabilities", ["", "R", *heads], shares)
-        tables += _plain_table("Divergences of Q from R", ["", *heads], rows)
+        tables = _plain_table("Divergences of Q from R", ["", *heads], rows)
         words = [(f"{path['name']}.", path["text"]) for path in data["paths"] if path["text"]]
         return _static_page(drawn(self.chart), tables, words=words)
 
@@ -193,8 +190,8 @@ def three_routes(
     ----------
     r : (Y,) probabilities
     names : (Y,) outcomes
-    ground : optional
-        As in `pmf.wasserstein`, by default the order of names.
+    ground : (Y,) positions, optional
+        By default the order of names.
 
     Returns
     -------
@@ -202,7 +199,8 @@ def three_routes(
         Without the second where R has no outcome of probability 0, without the third where it has
         fewer than three at different places.
     """
-    r, cost, share = checks.pmf("r", r), _costs_of(ground, len(r)), 0.1
+    r, share = checks.pmf("r", r), 0.1
+    cost = _apart(np.arange(len(r)) if ground is None else np.asarray(ground, dtype=float))
     one, rare, main = np.eye(len(r)), int(np.where(r > 0, r, 2).argmin()), int(r.argmax())
     kept = np.where(np.arange(len(r)) == rare, 0, r)
     text = f"R says “{names[rare]}” in {100 * r[rare]:.3g} % of the texts. "
@@ -251,12 +249,9 @@ def _along(
     return {"stops": at, "q": qs.tolist(), "values": found, "largest": largest.to_dict()}
 
 
-def _costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
-    """(Y, Y) costs of moves between outcomes."""
-    ground = np.arange(n) if ground is None else np.asarray(ground, dtype=float)
-    if ground.shape not in ((n,), (n, n)):
-        raise DataError(f"ground: got shape {ground.shape}, expected ({n},) or ({n}, {n}).")
-    return np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
+def _apart(places: np.ndarray) -> np.ndarray:
+    """(Y, Y) distances of (Y,) positions."""
+    return np.abs(places[:, None] - places)
 
 
 def _number(value: float | None) -> float:

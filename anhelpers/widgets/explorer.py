@@ -100,18 +100,18 @@ def beta_explorer(
     Parameters
     ----------
     curve : OracleCurve or sequence of Judged
-        From `oracle_curve(segment, accuracy, naturalness)`; or several `_Judged`, among which the
-        page has a choice.
+        From `oracle_curve(segment, accuracy, naturalness)`; or several `_Judged`, which the page
+        lists for the reader to choose from.
     srcs, refs : (S,) sources and references
     texts : (n,) candidate translations
     segment : (n,) source of each candidate
     beta : float
-        Start, in [0, ∞].
+        Initial β, in [0, ∞].
     view : {"table", "one"}
-        Shown first: all sentences beside the curve, or one sentence beside its candidates.
+        Initial view: all sentences beside the curve, or one sentence beside its candidates.
     tags, domains : (n,) labels, (S,) names
         Each domain gets a curve if `by_domain`.
-    segments : those whose texts are shipped, by default all
+    segments : sources whose texts are included, by default all
     show : rows a page; 0 shows the chart alone
     glosses, meanings : (S,) word-for-word English; tag → sentence
     langs : (source, target); title : the claim; size : (width, height) of the plane in pixels
@@ -270,7 +270,7 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
             self.naturalness = beside[0]
 
     def values(self) -> pd.DataFrame:
-        """What is chosen at the present β by the present metrics, a row for each segment.
+        """Return the choices at the current β for the current metrics, a row for each segment.
 
         Columns: segment, domain, beta, source, reference, translation, tag, accuracy, naturalness.
         """
@@ -279,7 +279,7 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
         return pd.DataFrame([_choice(self.data, i, self.beta, judged) for i in rows])
 
     def table(self, betas: Sequence[float] = (0, 1, math.inf)) -> pd.DataFrame:
-        """The first page of rows at some β under the first pair of metrics; columns as `values`."""
+        """Return the first page of rows at several β for the first metrics; columns as in `values`."""
         rows = range(min(self.data["show"], len(self.data["rows"])))
         return pd.DataFrame([_choice(self.data, i, beta) for i in rows for beta in betas])
 
@@ -370,7 +370,7 @@ def _opening(
 def _view(
     one: _Judged, segment: np.ndarray, domains: Sequence[str], beta: float, size: tuple[int, int]
 ) -> tuple[dict, Any]:
-    """What the page needs of one pair of metrics besides texts, and the chart of all segments."""
+    """Data of one pair of metrics, without texts, and the chart of all segments."""
     accuracy, naturalness = (np.asarray(v, dtype=float) for v in (one.accuracy, one.naturalness))
     counted = range(one.curve.n_candidates)
     checks.same_length(curve=counted, segment=segment, accuracy=accuracy, naturalness=naturalness)
@@ -473,7 +473,7 @@ def _texts(found: dict[tuple[int, int], int], texts: list[str], tags: Sequence[s
 
 
 def _choice(data: dict, i: int, beta: float, judged: int = 0) -> dict:
-    """What the oracle chooses for row `i` of `data` at one β, as one record."""
+    """The oracle's choice for row `i` of `data` at one β, as a record."""
     row, chain = data["rows"][i], data["judged"][judged]["chains"][i]
     k = _place(chain, beta)
     at = row["pairs"][chain["at"][k]][0]

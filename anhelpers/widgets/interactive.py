@@ -1,4 +1,4 @@
-"""Widgets for any page: precomputed frames behind sliders, a question to guess at, points to drag."""
+"""Widgets for any page: precomputed frames on sliders, a question with a guess, points to drag."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def flipbook(
     start: int | Sequence[int] = 0,
     button: str = "",
 ) -> _Flipbook:
-    """Make a slider, or several, that shows one of many precomputed frames.
+    """Make a slider, or several, that selects one of many precomputed frames.
 
     Parameters
     ----------
     frames : charts, texts, or (chart, text) pairs
-        All charts should have the same axes. Text may have **bold** words.
-    values : what the slider reads at each frame
-        Of several sliders {name: values}; then `frames` maps a position of each to its frame.
+        All charts should have the same axes. Texts may contain **bold** words.
+    values : label of the slider at each frame
+        For several sliders, name → values; `frames` then maps a tuple of positions to its frame.
     control : str
-        What the slider changes.
-    start : position, or one of each slider
+        Name of the slider.
+    start : initial position, or one for each slider
     button : str
-        Text of a button that goes to the next frame.
+        Text of a button that moves to the next frame.
     """
     named = values if isinstance(values, Mapping) else {control: values}
     controls = [{"name": name, "values": [*map(str, some)]} for name, some in named.items()]
@@ -143,11 +143,11 @@ def guess(
     Parameters
     ----------
     answer : (value, sentence)
-        The value is one of the choices, or a number in the range. Both texts may have **bold** words.
+        The value is one of the choices, or a number in the range. Both texts may contain **bold** words.
     choices : texts of the buttons
     range : (low, high) of a slider, or (low, high, step)
     unit : str
-        Of the number, as in "17.5 points".
+        Unit of the number, such as "points".
     after : chart, optional
         Shown with the answer.
     """
@@ -208,14 +208,14 @@ def drag_points(
     ranges: Ranges | None = None,
     size: tuple[int, int] = (460, 360),
 ) -> _DragPoints:
-    """Make a plane with labelled points, of which some can be dragged.
+    """Make a plane of labelled points, some of which can be dragged.
 
     Parameters
     ----------
     points : table with the columns `label`, `x` and `y`
     draggable : labels of the points that move
     readout : {"pearson", "spearman", "hidden"}
-        The correlation of all points, or a map whose true places a button shows.
+        The correlation of all points; "hidden": a button reveals the true places.
     names : titles of the axes, by default the columns
     ranges : ((from, to) of x, (from, to) of y)
     """
@@ -255,7 +255,7 @@ def drag_points(
 
 
 class _DragPoints(Widget, files=f"drag_points.js {_FILES}"):
-    """The widget that `drag_points` makes; `places` has [x, y] of each point that was moved."""
+    """The widget that `drag_points` makes; `places` maps each moved point to its [x, y]."""
 
     noun = "points to drag"
     places = traitlets.Dict().tag(sync=True)

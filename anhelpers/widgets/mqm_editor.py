@@ -48,15 +48,15 @@ def mqm_editor(
     gloss: str = "",
     title: str = "",
 ) -> _MqmEditor:
-    """Make an editable scheme and weights beside the systems on the plane, which move at once.
+    """Make an editor of scheme and weights beside the plane, where systems move with each change.
 
     Parameters
     ----------
     ratings : Ratings
         From `data.read_ratings`.
     scheme, weights, unclassified
-        The start, as in `mqm.score_ratings`. Every row of the weights that decides some error of
-        the file gets a slider.
+        Initial values, as in `mqm.score_ratings`. Each row of the weights that applies to some error
+        of the file gets a slider.
     kinds : mapping, optional
         System → kind of translator, for its marker.
     shared : bool
@@ -141,7 +141,6 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         rows = [[name, *(number(v, 3) for v in values)] for name, *values in shown.to_numpy()]
         points = "Penalties in MQM points per segment, lower is better. Ring: on the frontier."
         costs = [[name, f"{value:g}"] for name, value in self.weights.items()]
-        sides = [[name, side] for name, side in self.categories.items()]
         titles = [f"−MQM {of} (points per segment, higher is better)" for of in KINDS[1:]]
         look: Any = {"accuracy_title": titles[0], "naturalness_title": titles[1]}
         plane = _plane(self.data, self.state)
@@ -149,7 +148,6 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
             drawn(plot_systems(plane, uncertainty="none", origin="no errors", **look)),
             _plain_table(points, list(shown), rows, "right"),
             _plain_table("Cost of an error, in MQM points.", ["error", "weight"], costs, "right"),
-            _plain_table("What each category counts for.", ["category", "counts for"], sides),
             title=self.data["title"],
             words=[("To mark:", " ".join(one["words"])) for one in [self.data["example"]] if one],
         )
@@ -180,7 +178,7 @@ def _plane(data: Mapping, state: Mapping) -> pd.DataFrame:
 
 
 def _shares(scores: mqm.MqmScores, shared: bool) -> np.ndarray:
-    """(n, k) what one error in a segment adds: 1 / (raters of the translation · segments)."""
+    """(n, k) share of one error in a segment: 1 / (raters of the translation · segments)."""
     shape = len(scores.segments), len(scores.systems)
     cell = np.ravel_multi_index((scores.segment, scores.system), shape)
     raters = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)

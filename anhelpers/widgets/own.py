@@ -40,18 +40,18 @@ def own_translation(
     beta: float = 3.0,
     title: str = "",
 ) -> _OwnTranslation:
-    """Make a page on which a typed translation is scored at every key by chrF and a critic.
+    """Make a page that scores a typed translation at every key, by chrF and a critic.
 
     Parameters
     ----------
     test : TestSet or OracleStudy
-        Sources and references; of several references the best fitting one counts.
+        Sources and references; with several references, the best match counts.
     cands : CandidateSet, optional
-        The oracle's choice, by default the study's.
+        Candidates of the oracle, by default those of the study.
     segments : sequence of int, optional
         Sources to choose from; by default all with a reference.
     beta : float
-        Weight of naturalness at the start, in [0, ∞], in points of chrF per nat.
+        Initial weight of naturalness, in [0, ∞], in points of chrF per nat.
     """
     if isinstance(test, OracleStudy):
         cands, test = cands or test.cands, test.test
@@ -140,7 +140,7 @@ def _candidates(
 
 
 def _segment(test: TestSet, i: int, points: _Points) -> dict[str, Any]:
-    """What the page needs of one source."""
+    """Data of one source for the page."""
     tags, texts, accuracy, naturalness = map(list, zip(*points, strict=True))
     curve = oracle_curve([0] * len(points), accuracy, naturalness)
     made = {

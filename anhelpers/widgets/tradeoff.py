@@ -6,7 +6,6 @@ two neighbours, so no kernel is needed.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,10 @@ from ..charts.frame import number
 from ..charts.offline import drawn
 from ..errors import DataError
 from ..estimate import digits_of
-from .base import Widget, _Markup, _plain_table, _static_page, html_lang
+from .base import Widget, _plain_table, _static_page, html_lang
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
-
-_OTHERS = "others"
 
 
 def tradeoff_explorer(
@@ -46,13 +43,13 @@ def tradeoff_explorer(
         From `exact.solve_curve`: X sources, Y targets.
     sources, targets : (X,) and (Y,) texts
     start : float, optional
-        N of the slider at first, by default the middle.
+        Initial N, by default the middle of the curve.
     names : (str, str)
-        Of accuracy and naturalness in the readout.
+        Names of accuracy and naturalness in the readout.
     langs : (str, str)
         Language codes of sources and targets.
     show : int
-        Targets with a column, those of the largest probability anywhere; the rest is summed.
+        Number of targets with a column, the most probable first; the others are summed.
     **look
         accuracy_title, naturalness_title, size as in `charts.plot_tradeoff`.
     """
@@ -110,9 +107,8 @@ class _TradeoffExplorer(Widget, files="tradeoff.js tradeoff.css"):
     def static_html(self) -> str:
         low, high = self.data["naturalness"][0], self.data["naturalness"][-1]
         at = dict.fromkeys([low, (low + high) / 2, high])
-        note = "<p>Rows: Q(y|x). Bold: the most probable target of a source.</p>"
         tables = (_static_table(self.data, n) for n in at)
-        return _static_page(self.data, *tables, note, title=self.data["title"])
+        return _static_page(self.data, *tables, title=self.data["title"])
 
 
 def _between_ends(value: float, naturalness: Any) -> float:
@@ -151,29 +147,12 @@ def _static_table(data: dict, naturalness: float) -> str:
     accuracy, q = _mixture(data, naturalness)
     (a_digits, n_digits), (a_name, n_name) = data["digits"], data["names"]
     said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
-    others = [_Markup(f"<i>{_OTHERS} ({data['others']})</i>")] if data["others"] else []
-    rows = [
-        [source, _percent(p), *_cells(row, len(data["targets"]))]
-        for source, p, row in zip(data["sources"], data["p"], q, strict=True)
-    ]
-    marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
-    foot = [
-        ["marginal Q(y)", "", *map(_percent, marginal)],
-        ["reference R(y)", "", *map(_percent, r)],
-        ["difference, points", "", *map(_signed, marginal - r)],
-    ]
-    heads = ["source", "P(x)", *data["targets"], *others]
-    return _plain_table(said, heads, rows, "right", foot=foot)
-
-
-def _cells(row: np.ndarray, named: int) -> list[str]:
-    """The cells of one source, the most probable of the named targets in bold."""
-    best = max(row[:named].max() - 1e-6, 5e-7)
-    cells = [_percent(v) for v in row]
-    return [
-        _Markup(f"<b>{html.escape(text)}</b>") if k < named and row[k] >= best else text
-        for k, text in enumerate(cells)
-    ]
+    others = [f"others ({data['others']})"] if data["others"] else []
+    three = zip(data["sources"], data["p"], q, strict=True)
+    rows = [[source, _percent(p), *map(_percent, row)] for source, p, row in three]
+    rows.append(["marginal Q(y)", "", *map(_percent, np.array(data["p"]) @ q)])
+    rows.append(["reference R(y)", "", *map(_percent, data["r"])])
+    return _plain_table(said, ["source", "P(x)", *data["targets"], *others], rows, "right")
 
 
 def _percent(share: float) -> str:
@@ -187,13 +166,3 @@ def _percent(share: float) -> str:
     if share < 5e-4:
         return "<\u00a00.1\u00a0%"
     return f"{100 * share:.{0 if share > 1 - 5e-7 else 1}f}\u00a0%"
-
-
-def _signed(difference: float) -> str:
-    """A difference of probabilities in percentage points, with an arrow.
-
-    >>> [_signed(d).replace(chr(160), " ") for d in (0.031, -0.2, 1e-5)]
-    ['▲ +3.1', '▼ −20.0', '0.0']
-    """
-    points = round(100 * difference, 1) + 0.0
-    return f"▲\u00a0+{points:.1f}" if points > 0 else f"▼\u00a0−{-points:.1f}" if points else "0.0"

@@ -66,18 +66,18 @@ def test_every_number_is_that_of_its_function(widget, order):
             )
 
 
-def test_one_path_with_costs_and_a_place_between_two_of_the_grid():
+def test_one_path_and_a_place_between_two_of_the_grid():
     stops = [[1, 0], [0.5, 0.5], [0, 1], [1, 0]]
-    one = divergence_explorer([1, 0], stops, names=["a", "b"], ground=[[0, 3], [1, 0]])
+    one = divergence_explorer([1, 0], stops, names=["a", "b"], ground=[0, 3])
     assert one.path == "the path"
     assert one.data["paths"][0]["stops"] == [0, 67, 134, 201]
     one.t = 0.5
     found = one.values()
     assert found.attrs["t"] == 101 / 201
     assert found.set_index("name").loc["Wasserstein-1", "value"] == pytest.approx(
-        0.5 + 0.5 * 34 / 67
+        3 * (0.5 + 0.5 * 34 / 67)
     )
-    assert found.set_index("name").loc["MMD²", "unit"] == "kernel: the same or not"
+    assert found.set_index("name").loc["MMD²", "unit"] == "kernel exp(−d/3)"
     assert repr(one).startswith("DivergenceExplorer(t = 0.5 on “the path”: total variation 0.75")
 
 

@@ -32,7 +32,7 @@ def test_the_hand_worked_world(curve):
     accuracy, q = tradeoff._mixture(widget.data, -0.25)
     assert accuracy == pytest.approx(-0.25)
     assert q.ravel().tolist() == pytest.approx([2 / 3, 0, 1 / 3, 0, 1, 0], abs=1e-6)
-    assert "<b>66.7\u00a0%</b>" in widget.static_html()
+    assert "66.7\u00a0%</td>" in widget.static_html()
 
 
 def test_the_mixture_is_that_of_the_curve():
