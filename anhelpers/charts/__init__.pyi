@@ -8,7 +8,6 @@ from .correlation import plot_local_correlation as plot_local_correlation
 from .curve import plot_curve as plot_curve
 from .curve import plot_optimism as plot_optimism
 from .curve import plot_tradeoff as plot_tradeoff
-from .lines import plot_divergences as plot_divergences
 from .lines import plot_lines as plot_lines
 from .offline import save as save
 from .offline import use_offline as use_offline

@@ -194,8 +194,18 @@ def plot_bias(
         noise = pd.DataFrame(ends)
     ranges = axis_ranges([], [rows, noise])
     plane = _Frame.plane(ranges, naturalness_title=titles[0], accuracy_title=titles[1], size=size)
-    layers = [] if noise.empty else [_field(noise, plane)]
-    layers.append(_diagonal(ranges, plane))
+    layers = []
+    if not noise.empty:
+        (right, top), (left, low) = (
+            noise[["naturalness", "accuracy"]].agg(["max", "min"]).to_numpy()
+        )
+        box = pd.DataFrame([{"naturalness": left, "accuracy": low, "x2": right, "y2": top}])
+        field = _Layer(box).mark_rect(color=fr.BARS, opacity=0.25)
+        layers.append(field.encode(**plane.channels, x2="x2:Q", y2="y2:Q"))
+    ends = np.array([max(span[0] for span in ranges), min(span[1] for span in ranges)])
+    diagonal = _Layer(pd.DataFrame({"naturalness": ends, "accuracy": ends}))
+    diagonal = diagonal.mark_line(color=fr.QUIET, strokeDash=[6, 4])
+    layers.append(diagonal.encode(**plane.channels))
     bars, lines = plane.bars(rows)
     mixed = pd.DataFrame()
     if arc is not None:
@@ -224,20 +234,6 @@ def plot_bias(
     words.append(fr._unnamed(lost))
     chart = alt.layer(*layers, *bars, *leaders, marks, *texts)
     return _framed(chart, title, words, [note], size=size)
-
-
-def _field(noise: pd.DataFrame, plane: _Frame) -> alt.Chart:
-    low, high = noise.min(), noise.max()
-    box = {"naturalness": low["naturalness"], "accuracy": low["accuracy"]}
-    box |= {"x2": high["naturalness"], "y2": high["accuracy"]}
-    mark = _Layer(pd.DataFrame([box])).mark_rect(color=fr.BARS, opacity=0.25)
-    return mark.encode(**plane.channels, x2="x2:Q", y2="y2:Q")
-
-
-def _diagonal(ranges: fr.Ranges, plane: _Frame) -> alt.Chart:
-    ends = np.array([max(span[0] for span in ranges), min(span[1] for span in ranges)])
-    frame = _Layer(pd.DataFrame({"naturalness": ends, "accuracy": ends}))
-    return frame.mark_line(color=fr.QUIET, strokeDash=[6, 4]).encode(**plane.channels)
 
 
 def _decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Lines of several series; divergences along paths, a small panel for each; bars of two distributions."""
+"""Lines of several series; a panel of one divergence along paths; bars of two distributions."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from . import frame as fr
-from .frame import AXIS, COLOURS, POINT, _checked, _dots, _framed, _Layer, _legend, _told_apart
+from .frame import COLOURS, POINT, _checked, _dots, _framed, _Layer, _told_apart
 from .labels import Rule, _drawn_labels, _name_lines, _rule_layers
 
 # after Okabe and Ito 2008, 3:1 on white
@@ -120,38 +120,16 @@ def _line_words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> 
     return parts
 
 
-def plot_divergences(values: pd.DataFrame, *, title: str = "") -> alt.ConcatChart:
-    """Panel of each divergence with a line for each path; infinite values run along the upper edge.
-
-    Each panel has a scale of its own: compare the order of the paths, not the sizes.
-
-    Parameters
-    ----------
-    values : divergence (name with unit), path (at most 4), t in [0, 1], value (may be infinite)
-    """
-    size = (235, 105)
-    rows = _sorted(values)
-    paths = list(dict.fromkeys(rows["path"]))
-    look: dict[str, Any] = {"fontSize": 16, "anchor": "start", "frame": "group", "offset": 6}
-    panels, words = [], []
-    for name, own in rows.groupby("divergence", sort=False):
-        panel = alt.layer(*_layers(own, paths, axes="t")).properties(width=size[0], height=size[1])
-        panels.append(panel.properties(title=alt.TitleParams(str(name), **look)))
-        words.append(_words(str(name), own))
-    chart = alt.concat(*panels, columns=3, spacing={"row": 12, "column": 24})
-    return _framed(chart, title, words, width=3 * (size[0] + 60))
-
-
 def plot_trace(values: pd.DataFrame) -> alt.LayerChart:
     """Panel without axes for the explorer, which moves ``bxpoint`` along ``bxpath{k}``.
 
     The point is at the start of the first path; infinite values are at 7/8 of the height.
     """
     rows = _sorted(values)
-    layers = _layers(rows, list(dict.fromkeys(rows["path"])), named=True)
+    layers = _layers(rows, list(dict.fromkeys(rows["path"])))
     low, top, infinite = _height(rows["value"])
     at = rows[:1].assign(value=rows["value"][:1].replace(np.inf, infinite))
-    x, y = _axes(low, top, infinite, "")
+    x, y = _axes(low, top)
     point = _dots(at[["t", "value"]], "bxpoint", fill=POINT, strokeWidth=2, size=150)
     chart = alt.layer(*layers, point.encode(x=x, y=y))
     room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
@@ -221,32 +199,21 @@ def _sorted(values: pd.DataFrame) -> pd.DataFrame:
     return rows.iloc[np.lexsort((rows["t"], *places))].reset_index(drop=True)
 
 
-def _axes(low: float, high: float, infinite: float, title: str) -> tuple[alt.X, alt.Y]:
-    """Axes, without numbers if the title is empty."""
-    top = high if math.isnan(infinite) else infinite / 1.4
-    power = 10.0 ** math.floor(math.log10(top))
-    most = next(m for m in (5, 2, 1) if m * power <= top * (1 + 1e-9)) * power
-    ticks = [0.0, most] if most == 5 * power else [0.0, most / 2, most]
-    under = AXIS | {"titlePadding": 2, "format": "~g", "grid": False, "values": [0, 0.5, 1]}
-    left = AXIS | {"format": ".3~g", "values": [float(f"{v:.3g}") for v in ticks]}
-    x_axis = alt.Axis(title=title, **under) if title else None
-    y_axis = alt.Axis(title=None, **left) if title else None
-    x = alt.X("t:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=x_axis)
-    return x, alt.Y("value:Q", scale=alt.Scale(domain=[low, high], nice=False), axis=y_axis)
+def _axes(low: float, high: float) -> tuple[alt.X, alt.Y]:
+    """Axes without titles and numbers."""
+    x = alt.X("t:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
+    return x, alt.Y("value:Q", scale=alt.Scale(domain=[low, high], nice=False), axis=None)
 
 
-def _layers(
-    values: pd.DataFrame, paths: list[str], *, axes: str = "", named: bool = False
-) -> list[alt.Chart]:
+def _layers(values: pd.DataFrame, paths: list[str]) -> list[alt.Chart]:
     """Strip of infinite values, and a layer for each path: lines, and squares for single values."""
     low, top, above = _height(values["value"])
     infinite = np.isinf(values["value"])
     change = (infinite != infinite.shift()) | (values["path"] != values["path"].shift())
     rows = values.assign(value=values["value"].replace(np.inf, above), segment=change.cumsum())
     single = rows.groupby("segment")["t"].transform("size") == 1
-    x, y = _axes(low, top, above, axes)
-    key = _legend(labelLimit=500, symbolSize=700, symbolStrokeWidth=3, columnPadding=22)
-    look = _told_apart("path", paths, key if axes else None, color=_PATHS, strokeDash=_PATH_DASHES)
+    x, y = _axes(low, top)
+    look = _told_apart("path", paths, color=_PATHS, strokeDash=_PATH_DASHES)
     layers: list[Any] = []
     if infinite.any():
         row = {"t": 0.0, "to": 1.0, "value": above, "label": "∞"}
@@ -256,7 +223,7 @@ def _layers(
         layers += [rule.encode(x=x, x2="to:Q", y=y), sign.encode(x=x, y=y, text="label:N")]
     for k, path in enumerate(paths):
         own, alone = (rows[(rows["path"] == path) & some] for some in (~single, single))
-        line = _Layer(own, name=f"bxpath{k}" if named else alt.Undefined)
+        line = _Layer(own, name=f"bxpath{k}")
         mark = line.mark_line(strokeWidth=3, strokeJoin="round", strokeCap="butt")
         layers.append(mark.encode(x=x, y=y, detail="segment:N", order="t:Q", **look))
         if len(alone):

@@ -89,16 +89,6 @@ def _directions(table: pd.DataFrame, numbers: Sequence[str]) -> pd.DataFrame:
     return rows.assign(side=np.where(into, f"into {name}", f"out of {name}"))
 
 
-def _split(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `_directions`; raise if an XMI is not H_LM − H_MT within rounding."""
-    rows = _directions(table, _SPLIT)
-    away = (rows["h_lm"] - rows["h_mt"] - rows["xmi"]).abs()
-    if (wrong := rows[away > _ROUNDING[0] + _ROUNDING[1] * rows["h_lm"]]).size:
-        d, h_lm, h_mt, xmi = wrong[["direction", *_SPLIT]].iloc[0]
-        raise DataError(f"{d}: got xmi {xmi:g}, expected h_lm − h_mt = {h_lm - h_mt:g}.")
-    return rows
-
-
 def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -> alt.LayerChart:
     """Bar of length H_LM for each direction, split into XMI, saved by the source, and H_MT, left over.
 
@@ -116,7 +106,12 @@ def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -
     ------
     DataError for infinite numbers, and for an XMI that is not H_LM − H_MT within rounding.
     """
-    rows = _ordered(_split(table), checks.one_of(order, _ORDERS, "order of bars"))
+    rows = _directions(table, _SPLIT)
+    away = (rows["h_lm"] - rows["h_mt"] - rows["xmi"]).abs()
+    if (wrong := rows[away > _ROUNDING[0] + _ROUNDING[1] * rows["h_lm"]]).size:
+        d, h_lm, h_mt, xmi = wrong[["direction", *_SPLIT]].iloc[0]
+        raise DataError(f"{d}: got xmi {xmi:g}, expected h_lm − h_mt = {h_lm - h_mt:g}.")
+    rows = _ordered(rows, checks.one_of(order, _ORDERS, "order of bars"))
     layers, digits = _bars(rows)
     pairs = (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)"))
     known = [text for end, text in pairs if end in rows]

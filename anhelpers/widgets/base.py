@@ -19,6 +19,7 @@ from comm import DummyComm
 from IPython import get_ipython
 from ipywidgets import Layout
 
+from .. import checks
 from ..charts.offline import picture
 from ..data.io import make_folder, write_atomic
 from ..provenance import from_template, in_page
@@ -112,9 +113,14 @@ def _is_static() -> bool:
     return mode == "static" if mode in ("static", "live") else not answerable
 
 
+class _NonNegative(traitlets.Float):
+    def validate(self, obj: Any, value: Any) -> float:
+        return checks.non_negative(self.name, value)
+
+
 def _unbounded(default: float) -> Any:
-    """Synced number that may be infinite, "inf" in JSON."""
-    trait = traitlets.Float(default)
+    """Synced number ≥ 0 that may be infinite, "inf" in JSON."""
+    trait = _NonNegative(default)
     to_json = lambda v, _: "inf" if math.isinf(v) else v  # noqa: E731
     return trait.tag(sync=True, to_json=to_json, from_json=lambda v, _: float(v))
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..charts.frame import number
-from ..charts.lines import plot_bars, plot_divergences, plot_trace
+from ..charts.lines import plot_bars, plot_trace
 from ..charts.offline import drawn
 from ..divergences import pmf
 from ..errors import DataError
@@ -104,14 +104,13 @@ def divergence_explorer(
         # four digits of it
         most = max(path["largest"][key] for path in paths)
         data["digits"][key] = min(6, max(0, 3 - math.floor(math.log10(most)))) if most else 2
-        panel = drawn(plot_trace(_frame(data, [key])))
+        panel = drawn(plot_trace(_frame(data, key)))
         endless = any(None in path["values"][key] for path in paths)
         data["panels"][key] = panel | {"infinite": panel["box"][3] * 7 / 8 if endless else None}
     top = max(max(data["r"]), *(max(q) for path in paths for q in path["q"]))
     bars = drawn(plot_bars(data["r"], paths[0]["q"][0], names, top))
     data["bars"] = bars | {"one": bars.pop("box")[4] / top}
-    chart = plot_divergences(_frame(data, _keys(0.5)), title=title)
-    return _DivergenceExplorer.of(chart, data=data, path=paths[0]["name"])
+    return _DivergenceExplorer.of(data=data, path=paths[0]["name"])
 
 
 class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
@@ -162,7 +161,7 @@ class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
         return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
 
     def static_html(self) -> str:
-        """The panels, and the divergences at the stops of the paths where Q is not R."""
+        """R and Q at the start, and the divergences at the stops of the paths where Q is not R."""
         data, stops = self.data, []
         for path in data["paths"]:
             q = path["q"]
@@ -176,7 +175,7 @@ class _DivergenceExplorer(Widget, files="divergences.js divergences.css"):
             rows.append([_label(data, key), *texts])
         tables = _plain_table("Divergences of Q from R", ["", *heads], rows)
         words = [(f"{path['name']}.", path["text"]) for path in data["paths"] if path["text"]]
-        return _static_page(drawn(self.chart), tables, words=words)
+        return _static_page(data["bars"], tables, title=data["title"], words=words)
 
 
 def three_routes(
@@ -271,11 +270,10 @@ def _label(data: Mapping, key: str) -> str:
     return name if kind == "total_variation" else f"{name} ({data['units'][kind]})"
 
 
-def _frame(data: Mapping, keys: Sequence[str]) -> pd.DataFrame:
-    """divergence, path, t, value, as the charts draw them."""
+def _frame(data: Mapping, key: str) -> pd.DataFrame:
+    """divergence, path, t, value, as `plot_trace` draws them."""
     rows = [
         (_label(data, key), path["name"], i / (len(path["q"]) - 1), _number(value))
-        for key in keys
         for path in data["paths"]
         for i, value in enumerate(path["values"][key])
     ]

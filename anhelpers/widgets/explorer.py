@@ -133,7 +133,7 @@ def beta_explorer(
     kept = [checks.whole("segment", s, 0, len(srcs) - 1) for s in wanted]
     # with all rows on one page there is nothing to choose by domain
     choose = by_domain and not 0 < len(kept) <= show
-    clouds = _Clouds(segment, kept)
+    candidates, clouds = _thinned(segment, kept), []
     # by row: (choice at β = 0, choice) → place in "pairs"
     found: list[dict] = [{} for _ in kept]
     views, charts = [], []
@@ -142,7 +142,11 @@ def beta_explorer(
         pairs = zip(kept, found, strict=True)
         made["chains"] = [_chain(one, s, made["digits"], own) for s, own in pairs]
         scored = zip((one.accuracy, one.naturalness), made["digits"], strict=True)
-        made["clouds"] = [clouds.place(scores, digits) for scores, digits in scored]
+        made["clouds"] = []
+        for scores, digits in scored:
+            cloud = [np.asarray(scores, float)[own].round(digits).tolist() for own in candidates]
+            clouds += [] if cloud in clouds else [cloud]
+            made["clouds"].append(clouds.index(cloud))
         views.append(made)
         charts.append(chart)
     rows = [
@@ -157,8 +161,8 @@ def beta_explorer(
         "langs": [html_lang(code) for code in langs],
         "show": int(show),
         "meanings": {tag: said for tag, said in (meanings or {}).items() if tag in shown},
-        "clouds": clouds.kept,
-        "dots": [[texts[i] for i in own] for own in clouds.candidates if view == "one"],
+        "clouds": clouds,
+        "dots": [[texts[i] for i in own] for own in candidates if view == "one"],
         "rows": rows,
         "judged": views,
     }
@@ -248,10 +252,6 @@ class _BetaExplorer(Widget, files="sentence.js explorer.js explorer.css"):
     @property
     def _pairs(self) -> list[tuple[str, str]]:
         return [tuple(one["judges"]) for one in self.data["judged"]]
-
-    @traitlets.validate("beta")
-    def _valid_beta(self, proposal: Any) -> Any:
-        return checks.non_negative("beta", proposal["value"])
 
     @traitlets.validate("accuracy", "naturalness", "domain")
     def _valid_name(self, proposal: Any) -> Any:
@@ -422,25 +422,11 @@ def _clipped(systems: pd.DataFrame | None, ranges: Any) -> pd.DataFrame | None:
     return systems.assign(**ends)
 
 
-class _Clouds:
-    """Scores of all candidates of the rows, drawn as points; shared ones are kept once."""
-
-    def __init__(self, segment: np.ndarray, rows: Iterable[int]) -> None:
-        order = np.argsort(segment, kind="stable")
-        ends = np.searchsorted(segment[order], [[s, s + 1] for s in rows]).reshape(-1, 2)
-        own = [order[low:high] for low, high in ends]
-        thin = [np.linspace(0, len(k) - 1, min(len(k), _MOST_POINTS)).astype(int) for k in own]
-        self.candidates = [k[at] for k, at in zip(own, thin, strict=True)]
-        self.kept: list[list[list[float]]] = []
-        self._places: dict[bytes, int] = {}
-
-    def place(self, scores: ArrayLike, digits: int) -> int:
-        """Place in `kept` of the points of these scores: for each row a number a candidate."""
-        values = np.asarray(scores, dtype=float)
-        if values.tobytes() not in self._places:
-            self._places[values.tobytes()] = len(self.kept)
-            self.kept.append([values[own].round(digits).tolist() for own in self.candidates])
-        return self._places[values.tobytes()]
+def _thinned(segment: np.ndarray, rows: Iterable[int]) -> list[np.ndarray]:
+    """The candidates of each row that are drawn as points, at most `_MOST_POINTS`."""
+    own = [np.flatnonzero(segment == s) for s in rows]
+    thin = [np.linspace(0, len(k) - 1, min(len(k), _MOST_POINTS)).astype(int) for k in own]
+    return [k[at] for k, at in zip(own, thin, strict=True)]
 
 
 def _chain(one: _Judged, s: int, digits: list[int], found: dict[tuple[int, int], int]) -> dict:
@@ -475,7 +461,7 @@ def _texts(found: dict[tuple[int, int], int], texts: list[str], tags: Sequence[s
 def _choice(data: dict, i: int, beta: float, judged: int = 0) -> dict:
     """The oracle's choice for row `i` of `data` at one β, as a record."""
     row, chain = data["rows"][i], data["judged"][judged]["chains"][i]
-    k = _place(chain, beta)
+    k = bisect_right(chain["beta"], beta) - 1 if beta > 0 else 0
     at = row["pairs"][chain["at"][k]][0]
     return {
         "segment": row["id"],
@@ -488,11 +474,6 @@ def _choice(data: dict, i: int, beta: float, judged: int = 0) -> dict:
         "accuracy": chain["accuracy"][k],
         "naturalness": chain["naturalness"][k],
     }
-
-
-def _place(chain: dict, beta: float) -> int:
-    """Place in the segment's chain of the translation that wins at this β."""
-    return bisect_right(chain["beta"], beta) - 1 if beta > 0 else 0
 
 
 def _static_row(data: dict, i: int, betas: Sequence[float]) -> list[str]:

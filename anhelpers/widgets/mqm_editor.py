@@ -140,14 +140,12 @@ class _MqmEditor(Widget, files="mqm_editor.js mqm_editor.css"):
         shown = self.systems()[["system", "accuracy", "fluency", "penalty"]]
         rows = [[name, *(number(v, 3) for v in values)] for name, *values in shown.to_numpy()]
         points = "Penalties in MQM points per segment, lower is better. Ring: on the frontier."
-        costs = [[name, f"{value:g}"] for name, value in self.weights.items()]
         titles = [f"−MQM {of} (points per segment, higher is better)" for of in KINDS[1:]]
         look: Any = {"accuracy_title": titles[0], "naturalness_title": titles[1]}
         plane = _plane(self.data, self.state)
         return _static_page(
             drawn(plot_systems(plane, uncertainty="none", origin="no errors", **look)),
             _plain_table(points, list(shown), rows, "right"),
-            _plain_table("Cost of an error, in MQM points.", ["error", "weight"], costs, "right"),
             title=self.data["title"],
             words=[("To mark:", " ".join(one["words"])) for one in [self.data["example"]] if one],
         )

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from .. import checks
 from ..accuracy.surface import surface_metric
 from ..charts.frame import beta_label, number
 from ..data.languages import short_code
@@ -89,10 +88,6 @@ class _OwnTranslation(Widget, files="chrf.js critic.js sentence.js own.js explor
     text = traitlets.Unicode("").tag(sync=True)
     segment = traitlets.Int(0).tag(sync=True)
     beta = _unbounded(3.0)
-
-    @traitlets.validate("beta")
-    def _valid_beta(self, proposal: Any) -> Any:
-        return checks.non_negative("beta", proposal["value"])
 
     def blank(self) -> dict[str, Any]:
         """Nothing typed."""
