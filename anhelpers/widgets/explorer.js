@@ -53,7 +53,7 @@ function render({ model, el }) {
   const ui = controls();
   const caption = make("caption"), plane = planeOf();
   const left = div("left", ui.chart, ui.readout), texts = div("texts");
-  const cols = make("colgroup", {}, make("col"), make("col"), make("col", { class: "anx-wide" }));
+  const cols = make("colgroup", {}, make("col"), make("col"), make("col", { class: "anx-third" }));
   const head = make("thead", {}, heads("Source", "Reference", "Chosen translation"));
   const grid = div("table", make("table", {}, caption, cols, head, ui.body));
   const main = div("main", ...(data.show ? [texts, left, grid] : [left]));
