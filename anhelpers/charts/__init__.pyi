@@ -1,7 +1,6 @@
 # Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
 from . import frame as frame
-from .correlation import plot_against_fluency as plot_against_fluency
 from .correlation import plot_bias as plot_bias
 from .correlation import plot_decisions as plot_decisions
 from .correlation import plot_local_correlation as plot_local_correlation

@@ -19,7 +19,6 @@ _WINDOWS = {  # kind: column and title of its x axis
 _R = ["pearson", "pearson_low", "pearson_high"]
 _ALONE = ["selection_pearson", "selection_low", "selection_high"]
 _DETAILS = ("distance_from", "distance_to", "spearman", "selection_p")
-_FLUENCY = "MQM fluency (points per segment, negated; higher is better)"
 _LOOKS = {  # kind of row: shape and fill
     "metric": ("circle", "#D55E00"),
     "rater": ("triangle-up", "#56B4E9"),
@@ -105,55 +104,6 @@ def _window_panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> al
         fr._dots(rows, fill=fr.COLOURS[0], size=110).encode(x=x, y=y["pearson"], tooltip=tips),
     ]
     return alt.layer(*layers).properties(width=size[0], height=size[1])
-
-
-def plot_against_fluency(
-    table: pd.DataFrame,
-    *,
-    metric_titles: Mapping[str, str] | None = None,
-    notes: Mapping[str, str] | None = None,
-    title: str = "",
-    columns: int = 2,
-    size: Size = (440, 300),
-) -> alt.ConcatChart:
-    """A panel for each metric against human fluency (AN Figures 4 and 5), with separate scales.
-
-    Parameters
-    ----------
-    table : metric, system, category, score, fluency and, where known, score_low, score_high,
-        fluency_low, fluency_high, n
-    metric_titles : metric → name, unit and direction, "MetricX-23 (0 to 25, lower is better)"
-    notes : metric → text below the title of its panel, "r = 0.31 (−0.10 to 0.62)"
-    title : claim of the chart
-    columns : panels side by side; size : of a panel in pixels
-    """
-    _checked(table, ["system", "category", "score", "fluency"], name="metric")
-    axes = (("score", "accuracy"), ("fluency", "naturalness"))
-    renamed = table.rename(columns={f"{a}{e}": f"{b}{e}" for a, b in axes for e in _ENDS})
-    kinds, groups = table["category"].unique(), list(renamed.groupby("metric", sort=False))
-    panels, words = [], [f"each metric against {_FLUENCY}"]
-    for i, (metric, own) in enumerate(groups):
-        frame = fr._checked_systems(own)
-        x_title = _FLUENCY if i + columns >= len(groups) else ""
-        plane = _Frame.plane(
-            axis_ranges([], [frame]),
-            naturalness_title=x_title,
-            accuracy_title="",
-            size=size,
-            root=(True, False),
-        )
-        bars, lines = plane.bars(frame)
-        leaders, texts, lost = _label_layers(frame, plane, lines)
-        tips = [_tip("naturalness", "fluency"), _tip("accuracy", "score")]
-        marks = fr._system_marks(frame, plane.channels, tips, kinds=kinds)
-        panel = alt.layer(*bars, *leaders, marks, *texts).properties(width=size[0], height=size[1])
-        name = (metric_titles or {}).get(str(metric), str(metric))
-        below = [*filter(None, [(notes or {}).get(str(metric), "")]), *fr._not_drawn(own, frame)]
-        panels.append(panel.properties(**fr._headline(name, below, size[0], 17)))
-        parts = [*below, fr._systems_text(frame), fr._unnamed(lost)]
-        words.append(fr._alt_words(name, parts).removesuffix("."))
-    chart = alt.concat(*panels, columns=columns, spacing=24)
-    return _framed(chart, title, words, width=columns * size[0])
 
 
 def plot_bias(
