@@ -171,3 +171,14 @@ def test_code_that_is_hidden_shows_what_it_made_and_no_note_of_the_run(exported)
 def test_a_page_explains_its_own_terms(exported):
     page = exported(TEXT("The oracles of two systems"), CODE("rater = 1"))
     assert re.findall(r"<dt>(.*?)</dt>", page) == ["system", "oracle"]
+
+
+def test_a_question_and_the_card_below_it_are_one_card(exported):
+    def shows(kind):
+        data = {"text/html": '<div class="anx-host"></div>', "text/plain": f"{kind}()"}
+        return CODE(kind, outputs=[OUT("display_data", data=data)])
+
+    question, widget = shows("Guess"), shows("Flipbook")
+    page = exported(question, CODE("x = 1"), widget, TEXT("words"), shows("Guess"), TEXT("words"))
+    assert re.findall(r"celltag_\w+(?=[^>]*id=)", page) == ["celltag_upper", "celltag_lower"]
+    assert "celltag_" not in exported(widget, shows("Flipbook")).partition("<main>")[2]
