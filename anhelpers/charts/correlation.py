@@ -135,7 +135,7 @@ def plot_bias(
         return own.rename(columns=names | {"metric": "system"})
 
     rows = _checked(chosen(table), [*axes.values()])
-    titles = [f"Pearson's r with human {of} ({level})" for of in ("fluency", "accuracy")]
+    titles = ["r with human fluency →", "r with human accuracy ↑"]
     noise = pd.DataFrame()
     if "chance_accuracy_low" in rows and rows["chance_accuracy_low"].notna().any():
         one = rows.dropna(subset=["chance_accuracy_low"]).iloc[0]

@@ -2,7 +2,6 @@
 
 from .agreement import BETWEEN as BETWEEN
 from .agreement import WITHIN as WITHIN
-from .agreement import accuracy_levels as accuracy_levels
 from .agreement import bias_claim as bias_claim
 from .agreement import metric_bias as metric_bias
 from .agreement import mixture_arc as mixture_arc

@@ -17,16 +17,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from .._lazy import pd
-from ..bootstrap import (
-    Resamples,
-    bootstrap_means,
-    cluster_sums,
-    clusters_of,
-    effective,
-    few_clusters,
-    score_intervals,
-    student,
-)
+from ..bootstrap import bootstrap_means, clusters_of, effective, few_clusters, student
 from ..errors import DataError
 from ..estimate import Estimate
 from ..mqm import KINDS as MARKS
@@ -37,10 +28,8 @@ from .ratings import _nan_mean, _RatedMetrics
 from .scores import Plane, mean_axis
 
 WITHIN, BETWEEN = "within sources", "between systems"
-_POOLED, _MIXED = "within sources, pooled", "all translations"
 _KINDS = ("pearson", "kendall")
 _TIES, _SOFT = "pairs with ties", "soft pairwise"
-_STATISTICS = {"pearson": "Pearson's r", "kendall": "Kendall's τ", _SOFT: "soft pairwise accuracy"}
 _FEWEST_SYSTEMS = 3  # of a source: two systems always correlate perfectly
 _FEWEST_PAIRS = _FEWEST_SYSTEMS * (_FEWEST_SYSTEMS - 1) / 2
 _N_SWAPS = 1000
@@ -561,97 +550,13 @@ def _standard(x: np.ndarray) -> np.ndarray:
 def bias_claim(table: pd.DataFrame, level: str = WITHIN, statistic: str = "pearson") -> str:
     """Name the metrics of a `metric_bias` table whose interval of `lean` excludes 0."""
     rows = table[(table.level == level) & (table.statistic == statistic) & (table.kind == "metric")]
-    sides = {
-        "accuracy than with fluency": rows.metric[rows.lean_low > 0],
-        "fluency than with accuracy": rows.metric[rows.lean_high < 0],
-    }
-    said = [(side, " and ".join(names), "s" * (len(names) == 1)) for side, names in sides.items()]
-    found = [f"{names} agree{s} more with {side}" for side, names, s in said if names]
-    found = found or ["no metric agrees significantly more with accuracy or with fluency"]
-    return f"{level.capitalize()}, by {_STATISTICS.get(statistic, statistic)}, {', '.join(found)}"
-
-
-def accuracy_levels(
-    rated: _RatedMetrics, rng: np.random.Generator, n_draws: int = 1000
-) -> pd.DataFrame:
-    """Pearson's r of human accuracy and human fluency at each level, with 95 % intervals.
-
-    "within sources": the mean over sources of r over their systems, if both vary. "within sources, pooled": r of all
-    deviations from the mean of the source. "between sources": over the means of sources. "all translations": over all.
-    "between systems": over the means of systems, on the sources that have all.
-
-    Returns
-    -------
-    DataFrame with level; r, r_low, r_high : documents resampled, systems fixed; n and of : number and kind of points;
-    n_docs, n_effective.
-    """
-    scores, docs = rated.scores, np.asarray(rated.docs)
-    a, f = scores["accuracy"], scores["fluency"]
-    rows = _source_levels(a, f, docs, (rng, n_draws))
-    kept, systems = _shared_sources((a, f))
-    at = np.ix_(kept, systems)
-    plane = _plane_of_scores(a[at], f[at], docs[kept])
-    ends = (
-        correlations(plane, rng, [range(int(systems.sum()))], n_draws)[0]
-        if kept.sum() > 1
-        else np.array([float(pearson(*plane.scores())), np.nan, np.nan])
-    )
-    rows.append((BETWEEN, ends, kept))
-    told = []
-    for level, (r, low, high), which in rows:
-        count = _source_counts(which, docs)
-        told.append({"level": level, "r": r, "r_low": low, "r_high": high, "of": "sources"} | count)
-    table = pd.DataFrame(told)
-    table.loc[table.level == _MIXED, ["n", "of"]] = int((~np.isnan(a)).sum()), "translations"
-    table.loc[table.level == BETWEEN, ["n", "of"]] = int(systems.sum()), "systems"
-    return table[["level", "r", "r_low", "r_high", "n", "of", "n_docs", "n_effective"]]
-
-
-def _source_levels(
-    a: np.ndarray, f: np.ndarray, docs: np.ndarray, draws: _Draws
-) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """Level, (3,) r with its interval and (N,) sources, for all levels but that of systems."""
-    within = source_correlations(a, f)
-    there, some = ~np.isnan(within), ~np.isnan(a).all(1)
-    inside, between = _moments(a[some], f[some])
-    size = (~np.isnan(a[some])).sum(1)[:, None]
-    parts = {_POOLED: inside, "between sources": between, _MIXED: size * between + inside}
-    found = [(WITHIN, _column_means(within[:, None], docs, draws)[0], there)]
-    for level, sums in parts.items():
-        found.append((level, _ends(sums, docs[some], draws), some))
-    return found
-
-
-def _moments(a: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 6) sums 1, x, y, x², y², xy: of deviations within each source, and of its mean."""
-    means = [np.nanmean(v, axis=1) for v in (a, f)]
-    x, y = (v - mean[:, None] for v, mean in zip((a, f), means, strict=True))
-    none = np.zeros(len(a))
-    inside = [none, none, none, *(np.nansum(v, axis=1) for v in (x * x, y * y, x * y))]
-    x, y = means
-    return np.stack(inside, axis=1), np.stack([none + 1, x, y, x * x, y * y, x * y], axis=1)
-
-
-def _r(sums: np.ndarray) -> np.ndarray:
-    """(...) Pearson's r of (..., 6) sums; nan without variation."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    n = np.where(n > 0, n, 1.0)
-    vx, vy, v = xx - x * x / n, yy - y * y / n, xy - x * y / n
-    # equal numbers leave rounding errors
-    there = (vx > 1e-12 * xx) & (vy > 1e-12 * yy)
-    return np.where(there, v / np.sqrt(np.where(there, vx * vy, 1.0)), np.nan)
-
-
-def _ends(sums: np.ndarray, docs: np.ndarray, draws: _Draws) -> np.ndarray:
-    """(3,) r with its interval, documents resampled."""
-    r, clusters = float(_r(sums.sum(0))), clusters_of(docs)
-    if np.isnan(r) or len(set(clusters.tolist())) < 2:
-        return np.array([r, np.nan, np.nan])
-    counts = Resamples(clusters, draws[1], draws[0])
-    of_doc = cluster_sums(sums, counts.index)[:, None]
-    sizes = cluster_sums(np.ones((len(docs), 1)), counts.index)
-    low, high, *_ = score_intervals(_r, of_doc, counts, sizes=sizes, farther=True)
-    return np.array([r, max(-1.0, min(low[0], r)), min(1.0, max(high[0], r))])
+    sides = {"accuracy": rows.metric[rows.lean_low > 0], "fluency": rows.metric[rows.lean_high < 0]}
+    found = [
+        f"{' and '.join(of)} lean{'s' * (len(of) == 1)} to {side}"
+        for side, of in sides.items()
+        if len(of)
+    ]
+    return f"{level.capitalize()}, {', '.join(found) or 'no metric leans significantly'}"
 
 
 def rater_bias(
