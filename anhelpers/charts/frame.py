@@ -313,18 +313,16 @@ def _alt_words(title: str, parts: Iterable[str]) -> str:
     return f"{title + ': ' if title else ''}{text}."
 
 
-def _headline(title: str, notes: Sequence[str], width: int, font: int = 19) -> dict[str, Any]:
+def _headline(title: str, notes: Sequence[str], width: int) -> dict[str, Any]:
     """Property `title` of a chart: title and notes wrapped to the width; empty without both."""
     if not title and not notes:
         return {}
-    lines = textwrap.wrap(
-        title.replace(" = ", "\u00a0=\u00a0"), max(20, int((width + 60) / (0.51 * font)))
-    )
+    lines = textwrap.wrap(title.replace(" = ", "\u00a0=\u00a0"), max(20, int((width + 60) / 9.69)))
     wrap = textwrap.TextWrapper(max(24, (width + 60) // 8), break_on_hyphens=False)
     small: dict[str, Any] = {"subtitleFontSize": FONT, "subtitlePadding": 6}
     if notes:
         small["subtitle"] = [line for note in notes for line in wrap.wrap(note)]
-    look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
+    look: dict[str, Any] = {"fontSize": 19, "anchor": "start", "frame": "bounds", "offset": 12}
     # notes need a title above them
     text = lines if len(lines) > 1 else "".join(lines) or "\u00a0"
     return {"title": alt.TitleParams(text, **look, **small)}

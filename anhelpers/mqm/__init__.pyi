@@ -3,7 +3,6 @@
 from .raters import category_table as category_table
 from .raters import marked_example as marked_example
 from .raters import marks_table as marks_table
-from .raters import rater_table as rater_table
 from .scores import DOMAINS as DOMAINS
 from .scores import KINDS as KINDS
 from .scores import MqmScores as MqmScores

@@ -2,14 +2,12 @@
 
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from ..bootstrap import bootstrap_means, clusters_of
 from ..data.mqm_tables import Scheme, Weights
 from ..data.ratings import Ratings
 from ..errors import DataError
-from .scores import KINDS, MqmScores
+from .scores import KINDS
 
 
 class _MarkedTranslation(NamedTuple):
@@ -81,34 +79,3 @@ def marked_example(
     system, name = min(most, key=lambda unit: abs(len(texts[unit]) - n_characters))
     own = marks[(marks.system == system) & (marks.segment == name)].reset_index(drop=True)
     return _MarkedTranslation(ratings.sources[segment[name]], texts[system, name], own)
-
-
-def rater_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
-    """Mean penalty, accuracy and fluency of each rater, over the translations that this rater saw.
-
-    Raters may have seen other segments: a high mean may be due to hard segments and not to a strict rater.
-
-    Parameters
-    ----------
-    rng, n_draws : Generator, int
-        Of the intervals, which resample documents (segments of a single document).
-
-    Returns
-    -------
-    DataFrame of rater, n (translations); penalty, penalty_low, penalty_high and so on, MQM points per segment, lower
-    is better.
-
-    Raises
-    ------
-    DataError : ratings of a single segment, which has no interval.
-    """
-    n_segments, n_systems = len(scores.segments), len(scores.systems)
-    cell = np.ravel_multi_index((scores.segment, scores.system), (n_segments, n_systems))
-    docs = np.repeat(clusters_of(np.array(scores.docs)), n_systems)
-    columns = {"rater": scores.raters, "n": np.bincount(scores.rater, minlength=len(scores.raters))}
-    for k, kind in enumerate(KINDS):
-        values = np.full((n_segments * n_systems, len(scores.raters)), np.nan)
-        values[cell, scores.rater] = scores.values[:, k]
-        found = bootstrap_means(values, docs, rng, n_draws)
-        columns |= {kind: found.mean, f"{kind}_low": found.low, f"{kind}_high": found.high}
-    return pd.DataFrame(columns)

@@ -454,18 +454,6 @@ def test_an_example_has_errors_on_both_axes_and_the_length_that_is_nearest(marke
     assert len(own) == 3
 
 
-def test_a_raters_mean_is_over_the_translations_that_this_rater_saw(marked, read):
-    ratings, scheme, weights = marked
-    with pytest.raises(DataError):
-        mqm.rater_table(score_ratings(ratings, scheme, weights), np.random.default_rng(0), 100)
-    other = read(*ROWS, "A d2 2 r2 No-error|No-error", name="two.tsv")
-    scores = score_ratings(other, scheme, weights)
-    table = mqm.rater_table(scores, np.random.default_rng(0), 100).set_index("rater")
-    assert table.n.to_dict() == {"r1": 2, "r2": 2}
-    assert np.allclose(table.loc["r1", list(KINDS)].astype(float), [3.05, 2.5, 0.55])
-    assert table.penalty["r2"] == 0
-
-
 def test_a_moved_category_changes_the_parts_and_not_the_whole(marked):
     ratings, scheme, weights = marked
     before = score_ratings(ratings, scheme, weights).by().set_index("system")
