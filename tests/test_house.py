@@ -11,14 +11,14 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "anhelpers"
 BUDGETS = {
     "files": 125,
-    "code lines": 18_450,
-    "public definitions": 450,
+    "code lines": 18_000,
+    "public definitions": 445,
     "raises": 280,
     "options": 82,
     "commands": 11,
-    "JavaScript lines": 2_044,
+    "JavaScript lines": 2_000,
     "CSS lines": 400,
-    "test code lines": 20_410,
+    "test code lines": 20_000,
     "words of docs": 18_900,
     "bytes of CHANGELOG": 6_000,
     "run-time dependencies": 14,
