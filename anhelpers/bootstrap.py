@@ -271,14 +271,11 @@ def bootstrap_means(
     there = ~np.isnan(x)
     whole = (there.any(0) if of is None else there).all()
     if x.ndim != 2 or np.isinf(x).any() or not whole:
-        told = "none empty" if of is None else "none missing"
-        raise DataError(f"columns must be (segments, columns), finite, {told}; got {x.shape}.")
+        raise DataError(f"columns must be (segments, columns), finite, none empty; got {x.shape}.")
     checks.same_length(columns=x, clusters=clusters)
     counts = Resamples(clusters, n_draws, rng)
     if (m := counts.n_clusters) < 2:
-        got = f"{counted(len(x), 'scored segment')} in {m} cluster"
-        remedy = " Resample segments instead." * (len(x) > 1)
-        raise DataError(f"got {got}, expected at least 2.{remedy}")
+        raise DataError(f"got {counted(len(x), 'scored segment')} in {m} cluster, expected 2.")
     sums = cluster_sums(np.stack([np.where(there, x, 0.0), there], axis=2), counts.index)
     sizes, mean = sums[:, :, 1], np.nanmean(x, 0)
     if of is not None:

@@ -97,8 +97,7 @@ class Sampler:
         except ValueError:
             value = 0
         if not 0 < value < (np.inf if key == "top_k" else 1):
-            wanted = "top-k:50" if key == "top_k" else f"{name}:P with 0 < P < 1"
-            raise DataError(f"method: got '{self.method}', expected one such as {wanted}.")
+            raise DataError(f"method: got '{self.method}', expected top-k:50, top-p:0.9, …")
         return plain | {key: value}
 
     @property

@@ -108,10 +108,8 @@ def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndar
     if values.shape != (len(segment),):
         raise DataError(f"{name}: got shape {values.shape}, expected ({len(segment)},).")
     if (bad := np.flatnonzero(~(np.abs(values) <= LARGEST_SCORE))).size:
-        i = int(bad[0])
-        k = int(np.count_nonzero(np.asarray(segment)[:i] == segment[i]))
-        where = f"{name} of segment {segment[i]}, its candidate {k} (flat index {i})"
-        raise DataError(f"{where} is {values[i]} ({bad.size} of {values.size}). Drop them.")
+        where = f"{name} of segment {segment[bad[0]]} (flat index {bad[0]})"
+        raise DataError(f"{where} is {values[bad[0]]} ({bad.size} of {values.size}). Drop them.")
     return values
 
 

@@ -144,9 +144,8 @@ def _join(model: _Packaged, whole: Path) -> None:
     with whole.open("rb") as file:
         seen = file_digest(file, "sha256").hexdigest()
     if seen != model.sha256:
-        place = os.path.commonpath(model.files())
-        hint = "Install it again."
-        raise DataError(f"sha256: got {seen[:12]}…, expected {model.revision}…. {hint}", place)
+        told = f"sha256: got {seen[:12]}…, expected {model.revision}…. Install it again."
+        raise DataError(told, os.path.commonpath(model.files()))
 
 
 def _convert(file: Path, folder: Path, step: Any) -> None:

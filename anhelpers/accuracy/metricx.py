@@ -102,8 +102,7 @@ def _load_metricx(
     checks.one_of(dtype, _DTYPES, "dtype")
     config = place.load_config()
     if config.model_type != "mt5" or config.vocab_size <= _SCORE_ID:
-        got = f"{config.model_type} with {getattr(config, 'vocab_size', 0):,} tokens"
-        raise DataError(f"{place}: got {got}, expected mt5 with more than {_SCORE_ID:,}.")
+        raise DataError(f"{place}: got {config.model_type}, expected mt5 of MetricX's size.")
     names = ("tokenizer.json", "spiece.model")
     own = place.folder is not None and any((place.folder / name).is_file() for name in names)
     pieces = place if own else models.find(_TOKENIZER)

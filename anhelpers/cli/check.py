@@ -54,12 +54,10 @@ def _made_of(path: Path) -> list[str]:
         same = name in here and sha256(here[name].read_bytes()).hexdigest() == digest
         lines.append(f"{name}: {origin}" if path.is_dir() else origin)
         wrong += [] if same else [name]
-    if absent := not lines or not {*wrong} <= {*known}:
-        told = f"no entry in {MADE}" if path.exists() else "there is no such file"
-    else:
-        told = f"{', '.join(wrong):.60}: changed, gone, or of another run. Run the command again"
-    if absent or wrong:
-        raise DataError(f"{told}.", path)
+    if not lines or not {*wrong} <= {*known}:
+        raise DataError(f"no entry in {MADE}." if path.exists() else "there is no such file.", path)
+    if wrong:
+        raise DataError(f"{wrong!s:.60}: changed, gone, or of another run. Run it again.", path)
     if path.is_dir() and (others := sorted({*here} - {*known})):
         note(f"no entry in {MADE}: {', '.join(others)}.")
     return lines

@@ -100,8 +100,7 @@ class _Texts:
         test = load_scores(name).test
         option = "--mine" if self.mine else "--reference"
         if self.mine or self.reference not in (None, (test.reference,)):
-            told = f"expected the texts on this machine: anhelpers data --fetch {name}"
-            raise DataError(f"{option}: {told}.", name)
+            raise DataError(f"{option}: needs the texts: anhelpers data --fetch {name}.", name)
         return test
 
     def selected(self, test: TestSet, tags: Iterable[str] = ()) -> TestSet:

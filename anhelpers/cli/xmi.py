@@ -38,8 +38,7 @@ def run(args: argparse.Namespace) -> None:
     """Read, measure, write a row each for h_lm, h_mt and xmi."""
     gone = [name for name in (args.mt, args.lm) if not Path(name).is_file()]
     if len(gone) == 1 or (gone and not (args.sources and args.targets)):
-        told = "expected two files of scores, or two models with -s SRC and -t TGT"
-        raise DataError(f"{told}; no file: {', '.join(gone):.70}.")
+        raise DataError(f"expected two files, or two models with -s, -t; no file: {gone!s:.70}.")
     texts = {"-s": args.sources, "-t": args.targets and not args.per_char}
     unused = {"--unit": args.unit} if gone else texts
     shared._refuse_unused(f"with {'models' if gone else 'files of scores'}", unused)

@@ -106,9 +106,8 @@ def read_candidates(
         lines, records = _read_records(path)
         cands = _assembled(records, path, srcs) if records else _from_text(lines, path, srcs, k)
     if k is not None and (odd := np.flatnonzero(cands.n_candidates != k)).size:
-        where = "DataFrame" if hasattr(path, "columns") else path
-        got = counted(cands.n_candidates[odd[0]], "candidate")
-        raise DataError(f"source {odd[0]}: got {got}, expected {k}.", where)
+        n = cands.n_candidates[odd[0]]
+        raise DataError(f"source {odd[0]}: got {n} candidates, expected {k}.")
     return cands
 
 
@@ -180,8 +179,7 @@ def _from_nbest(
     found = [*map(_NBEST.match, lines)]
     if None in found:
         at = found.index(None)
-        told = f"got '{lines[at]:.40}', expected id ||| text ||| features."
-        raise DataError(told, path, at + 1)
+        raise DataError(f"got '{lines[at]:.40}', expected id ||| text ||| …", path, at + 1)
     records = [{"segment": int(match[1]), "text": match[2]} for match in found if match]
     cands = _assembled(records, path, srcs)
     rows = np.flatnonzero(~cands.frame().duplicated(["segment", "text"]))
@@ -265,8 +263,7 @@ def _assembled(
     ids = columns["id"]
     with_id = sum(one is not None for one in ids)
     if not rows or with_id not in (0, len(ids)):
-        told = f"got {len(ids)} candidates, {with_id} of them with an id"
-        raise DataError(f"{told}; expected some, and an id for all or none.", path)
+        raise DataError(f"got {with_id} ids for {len(ids)} candidates, expected all or none.", path)
     try:
         cands = CandidateSet(
             np.array(columns["segment"]),
@@ -297,8 +294,7 @@ def _flat(
         own = record.get("candidates") if per_source else None
         said = record.get("segment", number + start)
         if not isinstance(own, list) or not own or said != number + start:
-            told = f"expected source {number} with a list of candidates"
-            raise DataError(f"{told}, or a candidate on every line.", path, line)
+            raise DataError(f"expected source {number} with a list of candidates.", path, line)
         for one in own:
             fields = one if isinstance(one, dict) else {"text": one}
             whole = {**fields, "segment": number, "src": record.get("src")}

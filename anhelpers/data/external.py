@@ -156,10 +156,7 @@ def read_scores(
     numbered = {"system", "segment"} <= set(table)
     if "value" not in table or not (numbered or "text" in table):
         got = ", ".join(filter(None, table))
-        if {"system", "value"} <= {*table} and table.system.is_unique:
-            got = f"one score per system: {got}"
-        told = "expected system, segment, value (or text, value)"
-        raise DataError(f"got {got:.60}; {told}.", path, 1)
+        raise DataError(f"got {got:.60}; expected system, segment, value; or text, value.", path, 1)
     if "lp" in table:
         pairs = {
             lp: "-".join(short_code(known_code(c)) for c in lp.split("-")) for lp in {*table.lp}
@@ -287,7 +284,6 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> pd.
             there = [value for value in values if value is not None]
             numbers = all(isinstance(one, int | float) and abs(one) != np.inf for one in there)
             if len(values) != n or not numbers:
-                told = f"{doc:.60}: got {values!s:.40}, expected {n} finite scores."
-                raise DataError(told, path, line)
+                raise DataError(f"got {values!s:.40}, expected {n} finite scores.", path, line)
             rows += zip([_stem_of(path)] * len(values), at[doc], values, strict=True)
     return pd.DataFrame(rows, columns=["system", "segment", "value"]).astype({"value": float})

@@ -130,10 +130,8 @@ def _with_segments(ratings: pd.DataFrame, whole: TestSet, path: Path) -> pd.Data
         fits[start] = (ratings.doc == docs[segment]).to_numpy()
     starts = [start for start, fit in fits.items() if fit.all()]
     if len(starts) != 1:
-        best = max(fits.values(), key=np.sum)
-        told = f"lines and documents fit {len(starts)} numberings of {whole.name}."
-        told += " Name its documents with --docs." * (whole.name not in SETS)
-        raise DataError(told, path, int(ratings.index[best.argmin()]))
+        told = f"lines and documents fit {len(starts)} numberings of {whole.name}. Name its --docs."
+        raise DataError(told, path, int(ratings.index[max(fits.values(), key=np.sum).argmin()]))
     return ratings.assign(segment=ratings.line - starts[0])
 
 

@@ -77,8 +77,7 @@ def read_bytes(path: str | PathLike) -> bytes:
         reason = getattr(error, "strerror", None) or str(error) or "too little memory to unpack it"
         raise DataError(f"cannot be read: {reason.lower()}.", path) from error
     if len(data) > _LARGEST or data.count(b"\n") > _MOST_LINES:
-        most = f"{_LARGEST // 2**20} MiB or {_MOST_LINES:,} lines"
-        raise DataError(f"got more than {most} of text. Split the file.", path)
+        raise DataError(f"got over {_LARGEST:,} bytes or {_MOST_LINES:,} lines. Split it.", path)
     return data
 
 
@@ -129,8 +128,7 @@ def _decode(data: bytes, path: str | PathLike) -> str:
         data, at = error.object, error.start
     if at >= 0:
         line = data.count(b"\n", 0, at) + 1
-        told = f"got byte {data[at]:#04x}, expected UTF-8 text. "
-        told += "Save the file as UTF-8." if data[at] else "Remove it."
+        told = f"got byte {data[at]:#04x}, expected UTF-8 text. Save the file as UTF-8."
         for kind in (kind for mark, kind in _UNREAD.items() if data.startswith(mark)):
             told, line = f"got a {kind} file, expected text, or gzip, xz or zstd of it.", 1
         raise DataError(told, path, line)
@@ -180,12 +178,10 @@ def read_table(
     rows = [*_split_rows(io.StringIO(text), delimiter, path, quoted=quoted)]
     header = list(names or (rows.pop(0)[1] if rows else ()))
     if wrong := [n for n in columns if header.count(n) != 1 and (n in header or n not in optional)]:
-        found = f"{', '.join(wrong):.60}; found: {', '.join(header):.60}"
-        raise DataError(f"expected each column once: {found}.", path, 1)
+        raise DataError(f"expected each column once: {wrong!s:.60}; got {header!s:.60}.", path, 1)
     for line, cells in rows:
         if len(cells) != len(header):
-            told = f"{len(header)} as in '{', '.join(header):.60}'"
-            raise DataError(f"got {counted(len(cells), 'cell')}, expected {told}.", path, line)
+            raise DataError(f"cells: got {len(cells)}, expected {len(header)}.", path, line)
     header = [n if header.index(n) == i else f"{n}.{i}" for i, n in enumerate(header)]
     lines, values = zip(*rows, strict=True) if rows else ((), None)
     table = pd.DataFrame(values, [*lines], header, dtype=object)
@@ -283,8 +279,7 @@ def _value_of(
     value = record.get(key)
     nul = isinstance(value, str) and "\0" in value  # at which pandas ends a text
     if not isinstance(value, kind) or isinstance(value, bool) or nul:
-        told = f"{key}: got {value!r:.40}, expected {kind.__name__}{' without NUL' * nul}."
-        raise DataError(told, path, line)
+        raise DataError(f"{key}: got {value!r:.40}, expected {kind.__name__}.", path, line)
     return value
 
 

@@ -86,9 +86,7 @@ def read_plain(
     path, name = Path(src), name or _stem_of(src)
     files = _ParallelFiles(path, named_files(refs), named_files(hyps), Path(docs) if docs else None)
     if _suffix_of(path) in JSONL:
-        raise DataError(
-            "got JSON Lines, expected a source per line. Give candidates as --data.", path
-        )
+        raise DataError("got JSON Lines, expected texts. Give candidates as --data.", path)
     sources = _read(path)
     if not isinstance(sources, _Marked):
         return _read_parallel(name, lp, files)
@@ -115,8 +113,7 @@ def _read_parallel(
     wrong += [path for path, own in lines.items() if _is_canary(own) != canary]
     if wrong:
         said = f"{len(lines[files.src])} as in {files.src.name}{', with its canary' * canary}"
-        got = counted(len(lines[wrong[0]]), "line")
-        raise DataError(f"got {got}, expected {said}.", wrong[0])
+        raise DataError(f"lines: got {len(lines[wrong[0]])}, expected {said}.", wrong[0])
     texts = {path: found[canary:n] for path, found in lines.items()}
     refs, systems = ({k: texts[p] for k, p in kind.items()} for kind in (files.refs, files.systems))
     documents = documents_of(files.docs, texts[files.docs], canary) if files.docs else []
@@ -164,8 +161,7 @@ def _read(path: Path) -> _Marked | tuple[str, ...]:
     text = _decode(read_bytes(path), path)
     lines = _split_lines(text)
     if lines and _NBEST.match(lines[0]):
-        told = "got an n-best list, expected a text per line. Give it as candidates."
-        raise DataError(told, path, 1)
+        raise DataError("got an n-best list, expected texts. Give it as candidates.", path, 1)
     return _marked(text, path) or lines
 
 

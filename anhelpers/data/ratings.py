@@ -170,9 +170,8 @@ def read_ratings(path: str | PathLike, *more: str | PathLike, texts: bool = Fals
     first = rows.groupby([*_NAMES[:5]]).file.transform("first")
     if (again := rows.file != first).any():
         row = rows.loc[again.idxmax()]
-        told = f"{row.system}, {row.doc}, segment {row.id}, {row.rater}"
-        where = f"another rating is in {Path(paths[first[row.name]]).name}"
-        raise DataError(f"{told:.80}: {where:.60}.", paths[row.file], row.line)
+        told = f"{row.system}, {row.doc}, segment {row.id}, {row.rater}: rated in another file too."
+        raise DataError(told, paths[row.file], row.line)
     shown = {_category_key(name): name for name in sorted(set(rows.category), reverse=True)}
     segments = [_Segment(*key) for key in zip(rows.doc, rows.id, rows.global_id, strict=True)]
     columns: tuple[tuple[Iterable, Callable[[Any], Any]], ...] = (
@@ -230,16 +229,14 @@ def _rows(path: str) -> pd.DataFrame:
     known: tuple[str, ...] = sum(_COLUMNS.values(), ())
     wrong = [name for name, place in places.items() if place < 0]
     if wrong := wrong or [one for one in header if one in known and header.count(one) > 1]:
-        told = f"expected each column once: {', '.join(wrong):.60}; found: {', '.join(cells):.60}"
-        raise DataError(f"{told}.", path, 1)
+        raise DataError(f"expected each column once: {wrong!s:.60}; got {cells!s:.60}.", path, 1)
     # files whose last column is JSON in quotes (2022 en-ru, 2023 he-en, 2024 en-es), and .csv
     quoted = delimiter != "\t" or first[:1] == '"' or "misc" in header or '\t"{""' in second
     pick, needed, found = itemgetter(*places.values()), max(places.values()) + 1, []
     rest = chain((second,), lines)
     for line, fields in _split_rows(rest, delimiter, path, quoted=quoted, first=2):
         if not needed <= len(fields) <= len(header):
-            got = counted(len(fields), "cell")
-            raise DataError(f"got {got}, expected {len(header)}.", path, line)
+            raise DataError(f"cells: got {len(fields)}, expected {len(header)}.", path, line)
         found.append((line, hash(tuple(fields)), *pick(fields)))
     table = pd.DataFrame(found, columns=["line", "hash", *places])
     table.index = pd.Index(table.line.to_numpy())
@@ -371,8 +368,7 @@ def join_ratings(test: TestSet, ratings: Ratings) -> Join:
     rows, by_id = _matched(sources, ids, [_plain(src) for src in test.srcs])
     there = np.flatnonzero(rows >= 0)
     if not there.size or not ratings.sources:
-        told = f"none of {len(rows)} rated segments has a source of {test.name:.40}."
-        raise DataError(f"{told} Ratings need their texts: read_ratings(path, texts=True).")
+        raise DataError(f"no rating is of {test.name:.40}; use read_ratings(path, texts=True).")
     texts = {**test.refs, **test.systems}
     named = {s: s if s in texts else base_system(s) for s in ratings.systems}
     names = {s: name for s, name in named.items() if name in texts}

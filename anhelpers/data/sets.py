@@ -99,10 +99,9 @@ def find_file(name: str) -> Path:
     if place is None:
         from ..scoring.stored import score_tables
 
-        get = f": anhelpers data --fetch {name}" if _remote_files(name) else " to a folder with it"
-        how = "Download it" if _remote_files(name) else "Set ANHELPERS_DATA"
+        get = f"anhelpers data --fetch {name}" if _remote_files(name) else "set ANHELPERS_DATA"
         also = " Its scores need no texts: anhelpers run an_5_2_systems." * (name in score_tables())
-        raise DataError(f"not on this machine ({SETS[name].path}). {how}{get}.{also}", name)
+        raise DataError(f"not on this machine ({SETS[name].path}): {get}.{also}", name)
     return place
 
 

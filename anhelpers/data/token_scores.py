@@ -203,8 +203,7 @@ def _total(
     wrong = [score for score in scores if not fits(score)]
     if wrong or n not in (None, len(scores)):
         got = f"{wrong[0]!r:.40}" if wrong else counted(len(scores), "score")
-        told = "a log-probability ≤ 0" + (" for each token" if per_token else " per line")
-        raise DataError(f"got {got}, expected {told}.", path, line)
+        raise DataError(f"got {got}, expected a log-probability ≤ 0 for each.", path, line)
     if not scores:
         return math.nan, math.nan
     return min(math.fsum(scores), 0.0), scores[0] if per_token else math.nan

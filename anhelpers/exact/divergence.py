@@ -194,8 +194,7 @@ def mmd_ball(kernel: ArrayLike) -> Divergence:
     top = float(np.abs(kernel).max()) or 1.0
     values, vectors = np.linalg.eigh(kernel / top)
     if values[0] < -1e-9 * max(1.0, values[-1]):
-        low = top * values[0]
-        raise DataError(f"the kernel has the eigenvalue {low:.3g}, expected none below 0.")
+        raise DataError(f"kernel: got eigenvalue {top * values[0]:.3g}, expected none below 0.")
     kept = values > 1e-12 * max(values[-1], 1e-300)
     root = np.sqrt(top) * np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 

@@ -81,8 +81,7 @@ def solve_curve(
     at = _solver(problem, divergence)
     first, last = at(-np.inf), at(0.0)
     if np.isinf(first.naturalness) or not divergence.convex:
-        why = "is not convex in Q, or begins at N = -∞. Solve single N."
-        raise DataError(f"{divergence.label}: the curve {why}")
+        raise DataError(f"{divergence.label}: not convex in Q, or infinite. Solve single N.")
     fall, spread = first.accuracy - last.accuracy, _plain_world(problem, divergence)[2]
     if -first.naturalness <= SLACK * spread or fall <= SLACK * problem.unit:
         return _curve(problem, [last], exact=True)

@@ -197,8 +197,7 @@ def _check_separable(scores: MqmScores, y: np.ndarray, kind: str) -> None:
     there = columns[:, :n].any(0)
     rank = np.linalg.matrix_rank(free[np.ix_(there, there)], tol=1e-6, hermitian=True)
     if rank < there.sum() - 1:
-        told = "the raters share too few segments and systems to estimate their severities"
-        raise DataError(f"{kind}: {told}. Compare systems by MqmScores.by().")
+        raise DataError(f"{kind}: raters share too few segments and systems. Use MqmScores.by().")
 
 
 def _fitted(scores: MqmScores, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -125,8 +125,7 @@ def lpp_distance(
     lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r", paired)
     sides = [(moves_q, of_q), (moves_r, of_r)]
     if paired:
-        told = "docs_q, docs_r: got no common document. Omit paired=True."
-        checks.some(np.isin(of_q, of_r), told)
+        checks.some(np.isin(of_q, of_r), "docs_q, docs_r: no common document. Omit paired=True.")
         sides = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))]
     variance, counting, uneven = np.array([moves_variance(*side) for side in sides]).T
     se, gap = math.sqrt(variance.sum()), lpp_q - lpp_r

@@ -191,8 +191,7 @@ def _gaps(
     """Gaps to the curve on both axes, with Student's interval from the spread of the draws."""
     levels = {axis.level for axis in plane.axes}
     if curve.n_segments != len(plane) or levels != {"segment-mean"}:
-        got = f"{curve.n_segments} segments and axes of level {' and '.join(sorted(levels))}"
-        raise DataError(f"curve: got {got}, expected {len(plane)} and segment-mean.")
+        raise DataError(f"curve: expected {len(plane)} segments, and axes of level segment-mean.")
     gaps = curve.gaps(*scores)
     most = np.array([[np.subtract(*axis.bounds[::-1])] for axis in plane.axes])
     drawn = np.full_like(draws, np.nan)

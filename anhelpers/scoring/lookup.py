@@ -249,8 +249,7 @@ def naturalness_metric(
     """
     row = row_of(name, "naturalness")
     if (LM in row.sees and lm is None) or (R in row.sees and mono is None):
-        wanted = "R, texts of the language (--mono FILE)" if lm else "a language model (--lm MODEL)"
-        raise DataError(f"{name}: expected {wanted}.")
+        raise DataError(f"{name}: expected {'R (--mono FILE)' if lm else 'a model (--lm MODEL)'}.")
     return _made(row, name, trg_lang, lm=lm, mono=mono)
 
 

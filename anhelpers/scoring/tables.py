@@ -26,17 +26,14 @@ def scorable(test: TestSet, metric: Metric) -> np.ndarray:
     check_language(test.trg_lang, metric.lang, metric.label)
     if test.stored and test.stored.get(metric.name) is not metric:
         known = ", ".join(test.stored)
-        raise DataError(
-            f"{metric.name}: {test.name} has stored scores alone ({known}). Load the texts."
-        )
+        raise DataError(f"{metric.name}: got the stored scores {known} alone. Load the texts.")
     rows = np.ones(len(test), dtype=bool)
     if "refs" in metric.needs:
         rows &= test.referenced
     if "srcs" in metric.needs:
         rows &= [bool(src.strip()) for src in test.srcs]
     if len(test) and not rows.any():
-        names = {"srcs": "a source", "refs": "a reference"}
-        needs = " and ".join(names[one] for one in metric.needs)
+        needs = " and ".join(metric.needs)
         raise DataError(f"{test.name}: {metric.name} needs {needs}, and no segment has that.")
     return rows
 

@@ -393,9 +393,8 @@ def _same_tokens(mt: Tokens, lm: Tokens, scored: np.ndarray) -> None:
             continue
         texts = isinstance(a, Sequence) and isinstance(b, Sequence)
         if (list(a) != list(b)) if texts else (_number(a) != _number(b)):
-            got = counted(_number(a), "token")
-            message = f"sentence {i + 1}: mt has {got}, lm {_number(b)}, expected "
-            raise DataError(message + "the same tokens. Use per_character (--per-char).")
+            got = f"{counted(_number(a), 'token')} of mt, {_number(b)} of lm, expected the same"
+            raise DataError(f"sentence {i + 1}: got {got}. Use per_character (--per-char).")
 
 
 def _token_counts(tokens: tuple[Tokens, ...] | None, scored: np.ndarray) -> np.ndarray:
@@ -413,8 +412,7 @@ def _token_counts(tokens: tuple[Tokens, ...] | None, scored: np.ndarray) -> np.n
     for i in np.flatnonzero(scored):
         known = next((side[i] for side in tokens or () if side[i] is not None), None)
         if known is None:
-            message = f"the published count needs the number of tokens of sentence {i + 1}"
-            raise DataError(f"{message}. Give scores per token, or count 'all'.")
+            raise DataError(f"sentence {i + 1}: no number of tokens. Give them, or count 'all'.")
         counts[i] = _number(known)
     return counts
 

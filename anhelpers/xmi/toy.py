@@ -149,8 +149,7 @@ class ToyPair:
         s, t = _numbers("sources", self.sources, srcs), _numbers("targets", self.targets, trgs)
         source = self._logprob(self.joint.sum(2), s)
         if (never := np.flatnonzero(source == -np.inf)).size:
-            message = f"'{srcs[never[0]]}' has probability 0, so no translation has any."
-            raise DataError(message, "sources", int(never[0]) + 1)
+            raise DataError(f"'{srcs[never[0]]}' has probability 0.", "sources", int(never[0]) + 1)
         if not self.related:
             return self._logprob(self.joint.sum(1), t)
         pairs = [
@@ -197,8 +196,7 @@ def _kinds(name: str, what: str, words: np.ndarray) -> np.ndarray:
                 kinds[g] = kinds[k]
                 break
             if (p * q).any():
-                message = f"classes {k} and {g} of '{name}' overlap: no closed form. Let their"
-                raise DataError(f"{message} {what} words be disjoint or equally frequent.")
+                raise DataError(f"{what} words of classes {k}, {g} overlap: no closed form.", name)
     return kinds
 
 
