@@ -40,12 +40,10 @@ def test_a_folder_is_loaded(folder):
     ("file", "old", "new", "said"),
     [
         ("pairs.csv", ",20", ",many", r"pairs.csv, line 2"),
-        ("pairs.csv", ",20", ",-1", r"pairs.csv, line 2"),
         ("pairs.csv", "My male doctor", "My mail doctor", r"pairs.csv, line 9"),
         ("targets.csv", "My male teacher", "My teacher", r"targets.csv, line 4"),
         ("targets.csv", "target,count", "text,n", r"targets.csv, line 1"),
         ("distortion.csv", "*,*,*,3\n", "", r"distortion.csv: .*My doctor"),
-        ("distortion.csv", "Meine Lehrerin", "Meine Lererin", r"distortion.csv, line 2"),
     ],
 )
 def test_bad_files_are_refused_with_their_line(folder, file, old, new, said):

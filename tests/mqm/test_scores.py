@@ -243,14 +243,10 @@ def test_an_edited_table_is_read_and_named_by_its_rows(tmp_path, read):
 @pytest.mark.parametrize(
     ("load", "text", "line"),
     [
-        (load_scheme, "category,dimension\na,none\n", 1),
         (load_scheme, "category,dimension,source\na,b\n", 2),
         (load_scheme, "category,dimension,source\na,none,x\nb,style,x\n", 3),
-        (load_scheme, "category,dimension,source\nDo not,none,x\ndo_not,none,x\n", 3),
         (load_scheme, "", None),
         (load_weights, "severity,category,weight,source\nMajor,*,five,\n", 2),
-        (load_weights, "severity,category,weight,source\nMajor,*,-1,\n", 2),
-        (load_weights, "severity,category,weight,source\nMajor,*,,\n", 2),
         (load_weights, "severity,category,weight,source\nMajor,*,inf,\n", 2),
         (load_weights, "severity,category,weight,source\nMajor,*,1,\nmajor,*,2,\n", 3),
     ],
