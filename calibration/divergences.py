@@ -9,7 +9,6 @@ from math import exp, sqrt
 
 import numpy as np
 
-from anhelpers.bootstrap import effective, student
 from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
 from anhelpers.divergences.mmd import mmd2, permutation_test, rbf
@@ -21,9 +20,8 @@ from anhelpers.divergences.processes import (
     memed_squared,
     second_moment,
 )
-from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
+from anhelpers.divergences.samples import kl_from_logprobs, wasserstein_1d
 from anhelpers.estimate import Estimate
-from anhelpers.naturalness.lexical import MEASURES, _jackknife
 from anhelpers.naturalness.lpp import lpp_distance
 
 from .row import Row
@@ -36,7 +34,6 @@ FROM_BELOW = (0.95, 0.92, 1.0)
 """Of distances that are biased upward: the upper end keeps the bias, so that near q = r the interval is too long."""
 
 OUTCOMES = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.07, 0.05, 0.03])
-ZIPF = 1 / np.arange(1, 3001) / (1 / np.arange(1, 3001)).sum()
 PROCESS = CriticProcess(
     "exp", np.zeros(8), 0.3 * np.exp(-np.abs(np.subtract.outer(range(8), range(8))))
 )
@@ -51,17 +48,7 @@ def rows() -> Iterator[Row]:
     ):
         setting = f"{m} documents, skewed sizes, correlation {alike} inside, {kind}"
         yield Row("interval of the LPP distance", setting, *COVERS, partial(_lpp, m, alike, kind))
-    for name, m in product(("ttr", "mattr", "yules_k"), (10, 20)):
-        setting = f"{m} documents, skewed sizes, a third of the words by topic"
-        yield Row(f"jackknife interval of {name}", setting, *COVERS, partial(_words, name, m))
     yield from _wasserstein_rows()
-    for name, n in product(("tv", "js"), (30, 100)):
-        yield from _each(
-            f"plug-in {name}, 8 outcomes",
-            f"n = {n} + {n}",
-            partial(_plug_in, name, n),
-            (0, 0.2, 0.7),
-        )
     for n, d in product((10, 20, 60), (2, 10)):
         yield from _each(
             "MMD², rbf kernel",
@@ -182,34 +169,6 @@ def _lpp(m: int, alike: float, kind: str, rng: np.random.Generator) -> bool:
     return low <= 0 <= high
 
 
-def _written(m: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Documents as numbers of words by Zipf's law, a third of them from 100 words of the document's own."""
-    own, documents = ZIPF[:100] / ZIPF[:100].sum(), []
-    for size in np.ceil(np.exp(rng.normal(5, 0.7, m))).astype(int):
-        topic = rng.permutation(len(ZIPF))[:100]
-        every = np.where(
-            rng.random(size) < 1 / 3,
-            rng.choice(topic, size, p=own),
-            rng.choice(len(ZIPF), size, p=ZIPF),
-        )
-        documents.append(every)
-    return documents
-
-
-def _words(name: str, m: int, rng: np.random.Generator) -> bool:
-    """Whether the interval of a measure of words holds its mean over corpora of as many documents."""
-    docs = _written(m, rng)
-    value, se, _ = _jackknife(MEASURES[name].of, [doc.tolist() for doc in docs])
-    low, high = student(value, se, effective([len(doc) for doc in docs]))
-    return bool(low <= _mean_words(name, m) <= high)
-
-
-@cache
-def _mean_words(name: str, m: int) -> float:
-    rng = np.random.default_rng(20_261_122)
-    return float(np.mean([MEASURES[name].of(np.concatenate(_written(m, rng))) for _ in range(500)]))
-
-
 def _wasserstein_rows() -> Iterator[Row]:
     for kind, sample in (("normal scores", _normal), ("skewed scores", _skewed)):
         for n in (20, 60):
@@ -246,11 +205,6 @@ def _categories(
     """n outcomes of q and of r, and q, which turns r round as far as it is away."""
     q = (1 - away) * OUTCOMES + away * OUTCOMES[::-1]
     return rng.choice(8, n, p=q), rng.choice(8, n, p=OUTCOMES), q
-
-
-def _plug_in(name: str, n: int, away: float, rng: np.random.Generator) -> tuple[Estimate, float]:
-    x, y, q = _categories(n, away, rng)
-    return plug_in(name, x, y, rng=rng, n_draws=120), pmf.DIVERGENCES[name](q, OUTCOMES)
 
 
 def _mmd(n: int, d: int, away: float, rng: np.random.Generator) -> tuple[Estimate, float]:

@@ -181,7 +181,7 @@ def test_curve_of_one_file(tmp_path, capsys, monkeypatch):
     assert "Das Haus ist alt" in page
     Path("none.jsonl").write_text('{"src": "No.", "candidates": ["Nein!"]}\n', "utf-8")
     assert cli.main(["curve", "none.jsonl", "--naturalness", "critic"]) == 2
-    assert "needs a reference" in capsys.readouterr().err
+    assert "needs refs" in capsys.readouterr().err
     assert cli.main(["score", "--data", "mine.jsonl", "-m", "chrf"]) == 2
     assert "expected outputs of systems" in capsys.readouterr().err
     assert not re.search(r'(src|href)="https?://', page)
@@ -366,7 +366,7 @@ def test_xmi_of_two_files(files, capsys):
 def test_xmi_refuses_with_status_2(files, mt, lm, more, capsys):
     Path("blank.docs").write_text("a\td1\n\n", "utf-8")
     assert xmi(mt, lm, *more) == 2
-    named = {"--lm": "no file: no/model.", "--docs": f"{more[-1]}" if more else ""}
+    named = {"--lm": "no file: ['no/model'].", "--docs": f"{more[-1]}" if more else ""}
     told = named.get(more[0], "") if more else "expected"
     assert told in capsys.readouterr().err
 

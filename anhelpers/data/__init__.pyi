@@ -28,7 +28,6 @@ from .sets import load_candidates as load_candidates
 from .sets import load_mono as load_mono
 from .sets import mono_for as mono_for
 from .sets import ratings_file as ratings_file
-from .sets import target_language as target_language
 from .sets import teaching_set as teaching_set
 from .sets import whereabouts as whereabouts
 from .token_scores import read_score_pair as read_score_pair

@@ -6,7 +6,6 @@ Files of the package come first, then those of the folder ANHELPERS_DATA, then d
 
 import csv
 import os
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ from ..errors import DataError, nearest
 from ..progress import note
 from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
 from .fetch import _download, _remote_files, _shared_data, bundled, cache_folder
-from .io import _suffix_of, read_lines, read_table
+from .io import _suffix_of, read_lines
 from .languages import short_code
 from .plain import _read_marked
 from .schema import CandidateSet, TestSet
@@ -268,15 +267,6 @@ def mono_for(
     return (), f"none for {data}; name a file of texts written in '{lang}'"
 
 
-def _minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
-    """Return (phenomenon, grammatical, ungrammatical sentence) of a teaching set."""
-    folder = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else name
-    path = _own_file(folder, "minimal_pairs.tsv")
-    columns = dict.fromkeys(("phenomenon", "good", "bad"), str)
-    table = read_table(path, columns, quoted=False) if path else None
-    return [] if table is None else [*zip(*(table[name] for name in columns), strict=True)]
-
-
 def _own_file(folder: str | PathLike, name: str) -> Path | None:
     """Return a file of a folder; None if it is missing or has no rows."""
     path = Path(folder) / name
@@ -294,20 +284,6 @@ def ratings_file(name: str | PathLike) -> Path | None:
         return bundled(f"{TEACHING[str(name)].path}/mqm.tsv")
     own = _RATINGS.get(str(name))
     return find_file(own) if own else _own_file(name, "mqm.tsv")
-
-
-def target_language(name: str | PathLike, lang: str | None = None) -> str:
-    """Return the language code of a data set's translations, or `lang`.
-
-    >>> target_language("ted/en-de"), target_language("mqm/ted-zhen"), target_language("my.tsv", "zh")
-    ('de', 'en', 'zh')
-    """
-    one = SETS.get(_RATINGS.get(str(name), str(name)))
-    found = one and re.search(r"(?:-|_[a-z]{2})([a-z]{2})(?:\.|$)", one.lp or one.path)
-    own = found[1] if found else ""
-    if not (own or lang) or (own and lang and short_code(lang) != short_code(own)):
-        raise DataError(f"language: got {lang}, expected {own or 'a code such as de'}.", name)
-    return lang or own
 
 
 def teaching_set(lang: str) -> str | None:

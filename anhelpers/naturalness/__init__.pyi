@@ -15,7 +15,6 @@ from .critic import reliability as reliability
 from .critic import score_critic as score_critic
 from .critic import t_index as t_index
 from .critic import tv_lower_bound as tv_lower_bound
-from .lexical import lexical_table as lexical_table
 from .lm import lm_tokens as lm_tokens
 from .lm import load_lm as load_lm
 from .lm import lpp_metric as lpp_metric

@@ -10,16 +10,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import __version__, checks
-from .._lazy import compiled, pd
-from ..bootstrap import clusters_of, effective, student
+from .._lazy import compiled
 from ..data.languages import short_code, spaced
-from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Asked, Metric
 
@@ -230,41 +228,6 @@ MEASURES: dict[str, _Measure] = {
 }
 
 
-def _jackknife(
-    measure: Callable[[np.ndarray], float], docs: Sequence[Sequence[Hashable]]
-) -> tuple[float, float, int]:
-    """(value, standard error, documents) of a measure of a corpus, leaving out one document at a time.
-
-    Resampling with replacement would repeat documents, so that every resample has fewer types per token than the
-    corpus. The jackknife repeats nothing; its error is on average slightly too large.
-
-    Parameters
-    ----------
-    measure : (N,) numbers of the tokens -> float, such as `_ttr`.
-    docs : the tokens of each document, in order; empty documents are not counted.
-
-    Returns
-    -------
-    The measure of all documents; sqrt((m - 1)/m Σ (θ_i - mean θ)²) of the values θ_i without document i, nan for fewer
-    than 2 documents or where one of them is nan; m.
-
-    References
-    ----------
-    Efron and Stein 1981, Annals of Statistics 9.
-
-    >>> _jackknife(_ttr, ["a b".split(), "a c".split(), "a d".split()])
-    (0.6666666666666666, 0.0, 3)
-    """
-    docs = [doc for doc in docs if len(doc)]
-    codes, m = _codes([token for doc in docs for token in doc]), len(docs)
-    value = float(measure(codes))
-    if m < 2:
-        return value, np.nan, m
-    ends = np.cumsum([0, *map(len, docs)])
-    others = np.array([measure(np.concatenate([codes[:a], codes[b:]])) for a, b in pairwise(ends)])
-    return value, float(np.sqrt((m - 1) / m * ((others - others.mean()) ** 2).sum())), m
-
-
 def _signature(name: str, trg_lang: str) -> str:
     if not spaced(trg_lang) and short_code(trg_lang) not in ("ja", "zh"):
         raise DataError(f"'{trg_lang}' has no spaces between words, which lexical measures need.")
@@ -293,36 +256,3 @@ def _lexical_metric(measure: str, trg_lang: str) -> Metric:
 def _named(asked: Asked) -> Metric:
     """The maker of `_lexical_metric` in the table of metrics."""
     return _lexical_metric(asked.name, asked.lang)
-
-
-def lexical_table(test: TestSet, measures: Sequence[str] = tuple(MEASURES)) -> pd.DataFrame:
-    """Lexical measures of the systems of a test set, with jackknife intervals over documents.
-
-    The intervals are of each system by itself; a difference of two systems on the same sources is more precise.
-
-    Parameters
-    ----------
-    measures : names in `MEASURES`.
-
-    Returns
-    -------
-    DataFrame: system, measure, value, se, low, high (95 %, Student's t in `bootstrap.effective` documents by their
-    words), n_tokens, n_types, n_docs, unit, direction, signature.
-    """
-    clusters, rows = clusters_of(test.docs).tolist(), []
-    for system, hyps in test.systems.items():
-        docs: dict[Hashable, list[str]] = {}
-        for text, doc in zip(hyps, clusters, strict=True):
-            docs.setdefault(doc, []).extend(_words(text))
-        sizes = [len(doc) for doc in docs.values() if doc]
-        counting = float(effective(sizes)) if sizes else 0.0
-        for name in measures:
-            m = MEASURES[checks.one_of(name, MEASURES, "lexical measure")]
-            value, se, n_docs = _jackknife(m.of, list(docs.values()))
-            low, high = (float(end) for end in student(value, se, counting))
-            row = {"system": system, "measure": name, "value": value, "se": se}
-            row |= {"low": low, "high": high, "n_tokens": sum(sizes)}
-            row |= {"n_types": len(set(chain(*docs.values()))), "n_docs": n_docs, "unit": m.unit}
-            row["direction"] = f"{'higher' if m.higher_is_better else 'lower'} is more diverse"
-            rows.append(row | {"signature": _signature(name, test.trg_lang)})
-    return pd.DataFrame(rows)

@@ -114,10 +114,8 @@ def sentence_cross_entropy(
     3.0
     """
     surprisal = _in_bits("logprobs", logprobs, unit)
-    scored = ~np.isnan(surprisal)
-    docs = _docs(docs, scored)
-    found = bootstrap_means(surprisal[scored], clusters_of(docs), rng, n_draws)
-    return _bits(["H"], found, _signature(unit, COUNTS["all"], found, docs))[0]
+    how = unit, COUNTS["all"], docs, rng, n_draws
+    return _measured(["H"], [surprisal], ~np.isnan(surprisal), how)[0]
 
 
 def xmi(
@@ -172,15 +170,14 @@ def xmi(
     2.5
     """
     mt, lm, scored = _pair(mt_logprobs, lm_logprobs, unit, tokens)
-    columns, of, docs = [lm, mt, lm - mt], None, _docs(docs, scored)
+    columns, of = [lm, mt, lm - mt], None
     # less one mean token each
     if checks.one_of(count, COUNTS, "count") == "published":
         columns.append(_token_counts(tokens, scored))
         of = lambda means: means[..., :3] * (1 - 1 / means[..., 3:])  # noqa: E731
-    found = bootstrap_means(np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=of)
-    signature = _signature(unit, COUNTS[count], found, docs)
-    h_lm, h_mt, gap = _bits(_NAMES[checks.one_of(given, _NAMES, "given")], found, signature)
-    return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
+    names, how = _NAMES[checks.one_of(given, _NAMES, "given")], (unit, COUNTS[count])
+    found = _measured(names, columns, scored, (*how, docs, rng, n_draws), of)
+    return Xmi(*found, int((~scored).sum()))
 
 
 def per_character(
@@ -218,14 +215,11 @@ def per_character(
     if (bad := np.flatnonzero(scored & ~((chars >= 1) & np.isfinite(chars)))).size:
         message = f"got length {chars[bad[0]]:g}, expected at least 1 character."
         raise DataError(message, "n_chars", int(bad[0]) + 1)
-    columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[scored], _docs(docs, scored)
-    found = bootstrap_means(
-        columns, clusters_of(docs), rng, n_draws, of=lambda means: means[..., :3] / means[..., 3:]
-    )
-    names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
-    signature = _signature(unit, "all bits / all characters", found, docs)
-    h_lm, h_mt, gap = _bits(names, found, signature, "bits per character")
-    return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
+    names, columns = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"], [lm, mt, lm - mt, chars]
+    how = unit, "all bits / all characters", docs, rng, n_draws
+    of = lambda means: means[..., :3] / means[..., 3:]  # noqa: E731
+    found = _measured(names, columns, scored, how, of, "bits per character")
+    return Xmi(*found, int((~scored).sum()))
 
 
 def characters(trgs: Sequence[str]) -> np.ndarray:
@@ -277,10 +271,9 @@ def xmi_difference(
     a_mt, a_lm, a_scored = _pair(*first, unit, None)
     b_mt, b_lm, b_scored = _pair(*second, unit, None)
     checks.same_length(first=a_mt, second=b_mt)
-    scored, gap = a_scored & b_scored, (a_lm - a_mt) - (b_lm - b_mt)
-    docs = _docs(docs, scored)
-    found = bootstrap_means(gap[scored], clusters_of(docs), rng, n_draws)
-    return _bits(["xmi difference"], found, _signature(unit, COUNTS["all"], found, docs))[0]
+    how = unit, COUNTS["all"], docs, rng, n_draws
+    gap = (a_lm - a_mt) - (b_lm - b_mt)
+    return _measured(["xmi difference"], [gap], a_scored & b_scored, how)[0]
 
 
 def xmi_table(
@@ -346,18 +339,29 @@ def _pair(
     return mt, lm, scored
 
 
-def _docs(docs: Sequence | None, scored: np.ndarray) -> np.ndarray:
-    """The documents of the scored sentences; without documents, each sentence is its own."""
+def _measured(
+    names: Sequence[str],
+    columns: Sequence[np.ndarray],
+    scored: np.ndarray,
+    how: tuple[str, str, Sequence | None, np.random.Generator, int],
+    of: Any = None,
+    per: str = SENTENCE,
+) -> list[Estimate]:
+    """Means over the scored sentences, or what `of` makes of them, as `_bits`.
+
+    Parameters
+    ----------
+    how : the scores' unit, how bits are counted, documents (None: each sentence is its own), random generator, draws
+    """
+    unit, told, docs, rng, n_draws = how
     docs = range(len(scored)) if docs is None else docs
     checks.same_length(logprobs=scored, docs=docs)
-    checks.some(scored, "no sentence has all its scores.")
-    return checks._names(docs)[scored]
-
-
-def _signature(unit: str, how: str, found: MeanInterval, docs: np.ndarray) -> str:
+    docs = checks._names(docs)[checks.some(scored, "no sentence has all its scores.")]
+    found = bootstrap_means(np.stack(columns, 1)[scored], clusters_of(docs), rng, n_draws, of=of)
     what = "documents" if found.n_clusters < found.n[0] else "sentences"
-    what += " of one document" if len(set(docs.tolist())) == 1 else ""
-    return f"scores in {unit}; {how}; {len(found.draws)} resamples of {found.n_clusters} {what}"
+    what += " of one document" if len({*docs.tolist()}) == 1 else ""
+    n = f"{len(found.draws)} resamples of {found.n_clusters} {what}"
+    return _bits(names, found, f"scores in {unit}; {told}; {n}", per)
 
 
 def _in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 import anhelpers as an
+from anhelpers.data import read_lines
+from anhelpers.data.fetch import bundled
 from anhelpers.data.human import RATED, _rated_metric, load_ratings, rated_name, ratings_beside
-from anhelpers.data.sets import _minimal_pairs, ratings_file
+from anhelpers.data.sets import TEACHING, ratings_file
 from anhelpers.estimate import Estimate
 from anhelpers.naturalness.lm import score_texts
 from anhelpers.plane import metric_against, within_sources
@@ -51,6 +53,14 @@ class Judged:
     def within(self, x: np.ndarray, y: np.ndarray, segment: np.ndarray | None = None) -> Estimate:
         segment = self.cands.segment if segment is None else segment
         return within_sources(segment, x, y, self.test.docs, rng=self.rng)
+
+
+def _minimal_pairs(data: str) -> list[tuple[str, ...]]:
+    """(phenomenon, correct sentence, the same with one error) of a teaching set; none of any other."""
+    if data not in TEACHING:
+        return []
+    lines = read_lines(bundled(f"{TEACHING[data].path}/minimal_pairs.tsv"))
+    return [tuple(line.split("\t")) for line in lines[1:]]
 
 
 def judged(data: str, names: Sequence[str] = DEFAULT, seed: int = 0) -> Judged:

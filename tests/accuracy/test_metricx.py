@@ -243,7 +243,7 @@ def test_bfloat16_is_said_and_near(tiny):
 
 
 def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
-    with pytest.raises(DataError, match="got xlm-roberta with"):
+    with pytest.raises(DataError, match="got xlm-roberta, expected mt5"):
         _load_metricx(encoder, "metricx24")
     with pytest.raises(UnknownName, match="unknown variant of MetricX 'encoder'"):
         _load_metricx(encoder)

@@ -93,7 +93,7 @@ def test_direct_assessment_has_no_spans(wave):
     ("rows", "kind", "lp", "named"),
     [
         ([row("A", 2, 50, "d9"), *ROWS], "esa", "en-cs", "line 1"),
-        ([row("A", 3, 50, "d2")], "esa", "en-cs", "mine. Name its documents"),  # from 0 or 1
+        ([row("A", 3, 50, "d2")], "esa", "en-cs", "mine. Name its --docs"),  # from 0 or 1
         ([*ROWS, row("A", 3, 101, "d2")], "esa", "en-cs", "line 9"),
         ([ROWS[0], "A,1"], "esa", "en-cs", "line 2"),
         (ROWS, "da", "en-cs", "line 1"),

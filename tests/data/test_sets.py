@@ -109,7 +109,6 @@ def test_a_folder_is_loaded_like_a_teaching_set(tree):
         (data.load_mono, "wmt24/en-de", DataError, "ANHELPERS_DATA"),
         (data.find_file, "mqm/ted-end", UnknownName, "mqm/ted-ende"),
         (data.ratings_file, "wmt23/en-de", DataError, "--fetch mqm/wmt23-ende-sxs"),
-        (data.target_language, "ratings.tsv", DataError, "ratings.tsv"),
         (sets.fetch_data, "nothing", UnknownName, "nothing"),
     ],
 )
@@ -164,15 +163,6 @@ def test_every_row_of_the_tables_is_complete():
             assert len(row.sha256) in (0, 64)
             assert ".." not in row.file.split("/")
     assert [row["name"] for row in data.available()] == list(sets.SETS)
-
-
-def test_minimal_pairs_have_three_cells(tree):
-    assert data.sets._minimal_pairs(tree) == []
-    (tree / "minimal_pairs.tsv").write_text("phenomenon\tgood\tbad\ncase\tder Hund\tden Hund\n")
-    assert data.sets._minimal_pairs(tree) == [("case", "der Hund", "den Hund")]
-    (tree / "minimal_pairs.tsv").write_text("phenomenon\tgood\tbad\ncase\tder Hund\n")
-    with pytest.raises(DataError, match=r"minimal_pairs\.tsv, line 2"):
-        data.sets._minimal_pairs(tree)
 
 
 # -- downloads ---------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Lexical measures against the library lexicalrichness, by hand and by properties; the jackknife by simulation."""
+"""Lexical measures against the library lexicalrichness, by hand and by properties."""
 
 import math
 from collections import Counter
@@ -14,13 +14,7 @@ from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data.schema import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness import lexical
-from anhelpers.naturalness.lexical import (
-    MEASURES,
-    _jackknife,
-    _lexical_metric,
-    _words,
-    lexical_table,
-)
+from anhelpers.naturalness.lexical import MEASURES, _lexical_metric, _words
 from anhelpers.plane import metric_axis
 from anhelpers.scoring import segment_rows, system_rows
 
@@ -165,61 +159,12 @@ def test_words_of_two_lines_are_those_of_each(one, other):
     assert _words(f"{one}\n{other}") == _words(one) + _words(other)
 
 
-def zipf(rng, n_docs):
-    """Documents of 20 to 60 words, each document with words that it prefers."""
-    p = 1 / np.arange(1, 401)
-    docs = []
-    for _ in range(n_docs):
-        prefer = p * rng.gamma(0.5, size=400)
-        docs.append(rng.choice(400, int(rng.integers(20, 60)), p=prefer / prefer.sum()))
-    return docs
-
-
-@pytest.mark.verifies("Jackknife over documents", by="property")
-@pytest.mark.parametrize("name", ["ttr", "mattr", "yules_k", "shannon", "simpson"])
-def test_the_jackknife_error_is_the_spread_over_corpora_or_a_little_more(name):
-    rng, measure = np.random.default_rng(8), MEASURES[name].of
-    drawn = [_jackknife(measure, zipf(rng, 30)) for _ in range(120)]
-    spread, told = np.std([d[0] for d in drawn], ddof=1), np.mean([d[1] for d in drawn])
-    assert 0.85 < told / spread < 1.4
-
-
-@pytest.mark.verifies("Jackknife over documents", by="hand")
-def test_the_jackknife_is_its_formula():
-    docs = [list("aab"), list("bcd"), [], list("ade")]
-    value, se, m = _jackknife(lexical._ttr, docs)
-    left_out = [5 / 6, 4 / 6, 4 / 6]
-    assert (value, m) == (5 / 9, 3)
-    assert se == pytest.approx(
-        math.sqrt(2 / 3 * sum((t - np.mean(left_out)) ** 2 for t in left_out)), abs=1e-15
-    )
-    assert np.isnan(_jackknife(lexical._ttr, docs[:1])[1])
-    # without the first nothing is repeated
-    assert np.isnan(_jackknife(lexical._mtld, [["a", "a"], ["b"]])[1])
-
-
 def corpus(lp="en-de", docs=("x", "x", "y", "y")):
     texts = {
         "A": ("Das Haus, das Haus.", "Ein Hund.", "", "Das Haus."),
         "B": ("Eins zwei.", "drei", "vier", "fünf"),
     }
     return TestSet("t", lp, ("a", "b", "c", "d"), {}, texts, docs)
-
-
-def test_the_table_is_tidy_with_intervals_by_documents():
-    table = lexical_table(corpus(), ["ttr", "yules_i", "yules_k"])
-    wanted = "system measure value se low high n_tokens n_types n_docs unit direction signature"
-    assert " ".join(table.columns) == wanted
-    rows = table.set_index(["system", "measure"])
-    a = rows.loc["A", "ttr"]
-    assert (a.value, a.n_tokens, a.n_types, a.n_docs, a.unit) == (4 / 8, 8, 4, 2, "types per token")
-    assert a.se == pytest.approx(math.sqrt(0.5 * 2 * ((1 - 4 / 6) / 2) ** 2))
-    assert (a.value - a.low) / a.se == pytest.approx(stats.t.ppf(0.975, 1), rel=1e-6)
-    assert rows.direction.tolist()[:3] == ["higher is more diverse"] * 2 + ["lower is more diverse"]
-    assert np.isnan(rows.loc["B", "yules_i"].value)
-    assert a.signature.startswith("ttr|tok:nfc-lower-words-cjkchars|lang:de|anhelpers:")
-    with pytest.raises(UnknownName, match="did you mean 'mattr'"):
-        lexical_table(corpus(), ["matr"])
 
 
 def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
@@ -254,12 +199,3 @@ def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
 def test_entropies_are_scipys(tokens):
     wanted = stats.entropy(list(Counter(tokens).values()))
     assert lexical._shannon(tokens) == pytest.approx(wanted, abs=1e-14)
-
-
-@pytest.mark.verifies("Jackknife over documents", by="foreign", of="scipy")
-def test_the_jackknife_of_a_mean_has_scipys_standard_error():
-    """A measure is given words as numbers in their order of appearance; the share of number 1 is a mean."""
-    docs = [[0]] * 13 + [[1]] * 7
-    value, se, n = _jackknife(np.mean, docs)
-    assert (value, n) == (np.mean(docs), 20)
-    assert se == pytest.approx(stats.sem([k for (k,) in docs]), rel=1e-12)
