@@ -36,17 +36,10 @@ _LATEX = str.maketrans(
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}\allowbreak{}"}
     | {'"': r"\textquotedbl{}", "–": "--", "−": "$-$", "…": r"\ldots{}", "→": r"$\rightarrow$"}
-    | {
-        "≈": r"$\approx$",
-        "β": r"$\beta$",
-        "∞": r"$\infty$",
-        "≥": r"$\geq$",
-        "≤": r"$\leq$",
-        "√": r"$\surd$",
-    }
+    | {"≈": r"$\approx$", "β": r"$\beta$", "∞": r"$\infty$", "≥": r"$\geq$", "≤": r"$\leq$"}
     | {"τ": r"$\tau$", "ρ": r"$\rho$", "Δ": r"$\Delta$", "σ": r"$\sigma$", "·": r"$\cdot$"}
     | {"χ": r"$\chi$", "²": r"\textsuperscript{2}", "α": r"$\alpha$", "×": r"$\times$"}
-    | {"\u00a0": "~"}
+    | {"√": r"$\surd$", "\u00a0": "~"}
 )
 
 
@@ -117,28 +110,22 @@ def write_report(
     ]
     chart, marks, unnamed = plot_panels(panels, plane.naturalness.title, ruler=ruler)
     entries, keys = _bibliography(["an", *sources, *["tests"] * ("pairs" in results[0].tables)])
-    facts = _facts(results) | {
-        "n_segments": n_segments,
-        "n_draws": n_draws,
-        "seed": seed,
-        "marks": [*dict.fromkeys(s for own in marks for s in own if "left out" not in s)],
-        "unnamed": sorted(unnamed),
-        "keys": keys,
-        "made_by": made_by(),
-    }
+    facts = _facts(results) | {"n_segments": n_segments, "n_draws": n_draws, "seed": seed}
+    facts["marks"] = [*dict.fromkeys(s for own in marks for s in own if "left out" not in s)]
+    facts |= {"unnamed": sorted(unnamed), "keys": keys, "made_by": made_by()}
     appendix = from_template("appendix.txt", **facts)
+    paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", _latex_text(appendix), flags=re.M)
+    texts = {f"{name}.csv": one.to_csv(index=False) for name, one in _stacked(results).items()}
+    texts |= {"refs.bib": entries, "appendix.txt": appendix}  # BibTeX has no comments
+    texts["appendix.tex"] = f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n"
+    texts["caption.tex"] = from_template("caption.tex", tex=_latex_text, **facts)
+    rows = _rows(results)
+    texts["systems.tex"] = from_template("systems.tex", tex=_latex_text, rows=rows, **facts)
     with scratch_folder(folder) as fresh:
-        for name, frame in _stacked(results).items():
-            write_atomic(fresh / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n"))
+        for name, text in texts.items():
+            write_atomic(fresh / name, text)
         for suffix in (".pdf", ".svg", ".png"):
             save(chart, fresh / f"plane{suffix}", inches=COLUMN_INCHES)
-        write_atomic(fresh / "refs.bib", entries)  # BibTeX has no comments
-        write_atomic(fresh / "appendix.txt", appendix)
-        paragraphs = re.sub(r"^(\w+)\.", r"\\textbf{\1.}", _latex_text(appendix), flags=re.M)
-        write_atomic(fresh / "appendix.tex", f"% {made_by()}\n{{\\sloppy\n{paragraphs}}}\n")
-        write_atomic(fresh / "caption.tex", from_template("caption.tex", tex=_latex_text, **facts))
-        table = from_template("systems.tex", tex=_latex_text, rows=_rows(results), **facts)
-        write_atomic(fresh / "systems.tex", table)
         wide, _, _ = plot_panels(panels, plane.naturalness.title, ruler=ruler, size=(620, 420))
         title = f"{plane.name}: {plane.compared.sum()} systems"
         parts = _parts(results) | {"Appendix": [appendix]}

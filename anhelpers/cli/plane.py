@@ -84,15 +84,9 @@ def run(args: argparse.Namespace) -> None:
     chosen = args.naturalness or lookup.default_naturalness(compared.test.trg_lang, args.lm)
     results = _score(args, compared, chosen)
     shared._print_notes(note for one in results for note in (*one.notes, *one.cautions))
-    write_report(
-        args.out,
-        results,
-        [*args.metrics, chosen, *filter(None, [args.data])],
-        n_segments=len(compared.test),
-        n_draws=_DRAWS,
-        seed=args.seed,
-        named=compared.mine,
-    )
+    names = [*args.metrics, chosen, *filter(None, [args.data])]
+    facts: dict = {"n_segments": len(compared.test), "n_draws": _DRAWS, "seed": args.seed}
+    write_report(args.out, results, names, **facts, named=compared.mine)
     for one in results:
         table = one.tables["systems"].sort_values("accuracy", ascending=False)
         by = f"{one.label}: " * (len(results) > 1)

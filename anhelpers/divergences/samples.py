@@ -101,7 +101,6 @@ def along_a_line(
     low = _crossing(value, sizes) * float(norm(shrunken)) if p <= TAIL else 0.0
     reach = float(student(value, se, n)[1]) if np.isfinite(se) else value
     high = float(max(value, reach, np.quantile(plain, 1 - TAIL, method="higher")))
-    high = np.inf if np.isinf(plain).any() else high
     return _Chance(min(low, value), high, p, float(null.mean())), se
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from anhelpers.divergences.samples import _against_chance, _resampled, along_a_line
+from anhelpers.divergences.samples import _resampled, along_a_line
 
 
 def seeded(seed=0):
@@ -37,13 +37,6 @@ def test_without_noise_the_interval_is_the_point_and_without_a_difference_it_beg
     same, _ = along_a_line(size, np.zeros(3), seeded().normal(size=(400, 3)), n=20)
     assert (same.low, same.p) == (0, 1)
     assert same.high > 0
-
-
-def test_an_infinite_draw_leaves_the_upper_end_open():
-    found = _against_chance(
-        2.0, lambda by: np.array([by, np.inf]), float, plain=np.array([2.0, np.inf]), se=np.nan, n=9
-    )
-    assert (found.low, found.high) == (0, np.inf)
 
 
 def test_noise_of_texts_has_the_covariance_of_a_mean_over_documents():
