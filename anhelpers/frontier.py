@@ -107,7 +107,7 @@ class OracleCurve:
         return np.stack([self.accuracy_at(points[1]), self.naturalness_at(points[0])]) - points
 
     def resampled_gaps(
-        self, weights: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
+        self, weights: ArrayLike, accuracy: np.ndarray, naturalness: np.ndarray
     ) -> np.ndarray:
         """(B, 2, k) `gaps` in B resamples, each with its own exact curve.
 
@@ -120,9 +120,7 @@ class OracleCurve:
         accuracy, naturalness : array_like
             (B, k) means of k points in the same resamples.
         """
-        weights, accuracy, naturalness = (
-            np.asarray(v, dtype=np.float64) for v in (weights, accuracy, naturalness)
-        )
+        weights = np.asarray(weights, dtype=np.float64)
         out = np.empty((len(weights), 2, accuracy.shape[1]))
         for b, w in enumerate(weights):
             line = self._line(self._first_point, self._edge_step, w) / w.sum()

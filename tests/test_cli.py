@@ -196,7 +196,8 @@ def mine(tmp_path):
     return path
 
 
-def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys):
+def test_a_plane_of_two_metrics_with_a_system_of_mine(tmp_path, mine, capsys, monkeypatch):
+    monkeypatch.setattr("anhelpers.charts.offline.save", lambda *args, **options: None)
     out = tmp_path / "out"
     more = ("-m", "chrf", "bleu", "--naturalness", "critic", "--mine", f"ours={mine}:LLM")
     assert cli.main(["plane", "--data", "teaching", "--mono", *more, "-o", str(out)]) == 0

@@ -54,11 +54,7 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
 
 
 def solve_curve(
-    problem: Problem,
-    divergence: str | Divergence = "tv",
-    *,
-    tolerance: float = 5e-3,
-    most: int = 80,
+    problem: Problem, divergence: str | Divergence = "tv", *, tolerance: float = 5e-3
 ) -> ExactCurve:
     """The whole AN function: every vertex where D is polyhedral, else points until the curve is known to `tolerance`.
 
@@ -66,9 +62,8 @@ def solve_curve(
     ----------
     problem, divergence : Problem, str or Divergence
         As in `solve`; D must be convex in its first slot.
-    tolerance, most : float, int
-        Of a smooth curve: the largest `gap` as a share of the curve's range in accuracy, and the largest number of
-        points.
+    tolerance : float
+        Of a smooth curve: the largest `gap` as a share of the curve's range in accuracy. It has at most 80 points.
     """
     divergence = _divergence_of(divergence)
     if divergence.polyhedron is not None:
@@ -85,7 +80,7 @@ def solve_curve(
     fall, spread = first.accuracy - last.accuracy, _plain_world(problem, divergence)[2]
     if -first.naturalness <= SLACK * spread or fall <= SLACK * problem.unit:
         return _curve(problem, [last], exact=True)
-    points, gap = _refine(first, last, at, tolerance=tolerance * fall, most=most)
+    points, gap = _refine(first, last, at, tolerance * fall)
     return _curve(problem, points, exact=False, gap=gap)
 
 

@@ -355,14 +355,9 @@ def _most_natural_of_the_best(
 
 
 def _refine(
-    first: _Solution,
-    last: _Solution,
-    at: Callable[[float], _Solution],
-    *,
-    tolerance: float,
-    most: int,
+    first: _Solution, last: _Solution, at: Callable[[float], _Solution], tolerance: float
 ) -> tuple[list[_Solution], float]:
-    """(points, gap): add points at the largest gap, until gap <= tolerance or there are `most`.
+    """(points, gap): add points at the largest gap, until gap <= tolerance or there are 80.
 
     Parameters
     ----------
@@ -373,7 +368,7 @@ def _refine(
     """
     order, stuck = count(), 0.0  # the count decides between equal gaps
     done, todo = [first, last], [(-_gap(first, last), next(order), first, last)]
-    while todo and -todo[0][0] > tolerance and len(done) < most:
+    while todo and -todo[0][0] > tolerance and len(done) < 80:
         gap, _, left, right = heappop(todo)
         middle = _between(left, right, at)
         if middle is None:  # this piece remains, with its gap

@@ -176,8 +176,8 @@ def xmi(
         columns.append(_token_counts(tokens, scored))
         of = lambda means: means[..., :3] * (1 - 1 / means[..., 3:])  # noqa: E731
     names, how = _NAMES[checks.one_of(given, _NAMES, "given")], (unit, COUNTS[count])
-    found = _measured(names, columns, scored, (*how, docs, rng, n_draws), of)
-    return Xmi(*found, int((~scored).sum()))
+    h_lm, h_mt, gap = _measured(names, columns, scored, (*how, docs, rng, n_draws), of)
+    return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
 
 
 def per_character(
@@ -218,8 +218,8 @@ def per_character(
     names, columns = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"], [lm, mt, lm - mt, chars]
     how = unit, "all bits / all characters", docs, rng, n_draws
     of = lambda means: means[..., :3] / means[..., 3:]  # noqa: E731
-    found = _measured(names, columns, scored, how, of, "bits per character")
-    return Xmi(*found, int((~scored).sum()))
+    h_lm, h_mt, gap = _measured(names, columns, scored, how, of, "bits per character")
+    return Xmi(h_lm, h_mt, gap, int((~scored).sum()))
 
 
 def characters(trgs: Sequence[str]) -> np.ndarray:
