@@ -9,6 +9,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+import sacrebleu
 
 # a machine that does other things too is no failure
 hypothesis.settings.register_profile("anywhere", deadline=None, max_examples=25)
@@ -20,6 +21,13 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["ANHELPERS_CACHE"] = str(Path(tempfile.gettempdir(), "anhelpers-tests-without-cache"))
 # nobody's scores either; a test of the store names a file of its own
 os.environ["ANHELPERS_STORE"] = "off"
+# sacreBLEU's metrics of segments and of corpora
+ORACLES = {
+    "chrf": (sacrebleu.CHRF(), sacrebleu.CHRF()),
+    "chrf++": (sacrebleu.CHRF(word_order=2), sacrebleu.CHRF(word_order=2)),
+    "bleu": (sacrebleu.BLEU(effective_order=True), sacrebleu.BLEU()),
+    "ter": (sacrebleu.TER(), sacrebleu.TER()),
+}
 # folders of tests whose matter is how scores are computed; all others look up what they can
 COMPUTING = {"accuracy", "candidates", "naturalness", "scoring", "translation", "xmi"}
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -66,6 +74,10 @@ def kept_scores(tmp_path_factory):
 def _look_scores_up(request):
     if request.path.parent.name not in COMPUTING:
         request.getfixturevalue("kept_scores")
+
+
+MARIAN = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 2}
+MARIAN |= {"decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
 
 
 def byte_pieces(lines, vocab_size, longest):
@@ -201,14 +213,8 @@ def marian(tmp_path_factory, pieces):
                 model_max_length=n_positions,
             )
         config = transformers.MarianConfig(
+            **MARIAN,
             vocab_size=n,
-            d_model=16,
-            encoder_layers=1,
-            decoder_layers=2,
-            encoder_attention_heads=2,
-            decoder_attention_heads=2,
-            encoder_ffn_dim=32,
-            decoder_ffn_dim=32,
             max_position_embeddings=n_positions,
             pad_token_id=n - 1,
             eos_token_id=0,

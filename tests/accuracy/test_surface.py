@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 from anhelpers.accuracy import bleu, surface
 from anhelpers.accuracy.surface import METRICS, surface_metric
 from anhelpers.errors import DataError, MissingExtra, UnknownName
+from tests.conftest import ORACLES
 
-ORACLES = {
-    "chrf": (sacrebleu.CHRF(), sacrebleu.CHRF()),
-    "chrf++": (sacrebleu.CHRF(word_order=2), sacrebleu.CHRF(word_order=2)),
-    "bleu": (sacrebleu.BLEU(effective_order=True), sacrebleu.BLEU()),
-    "ter": (sacrebleu.TER(), sacrebleu.TER()),
-}
 PIECES = [
     *"ab.,-–'\"!?&;:()/ \t\n\r\x0b\x1c\x85\xa0\u3000\u200b0ß漢字é😀\ue000\ud800",
     *("das", "Haus", " ", " ", "<skipped>", "-\n", "&quot;", "&amp;", "&amp;lt;", "&lt;", "&gt;"),

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,13 +10,8 @@ from anhelpers.data import TestSet, read_plain
 from anhelpers.errors import DataError
 from anhelpers.plane import with_human_points
 from anhelpers.scoring import system_rows
+from tests.conftest import ORACLES
 
-ORACLES = {
-    "chrf": (sacrebleu.CHRF(), sacrebleu.CHRF()),
-    "chrf++": (sacrebleu.CHRF(word_order=2), sacrebleu.CHRF(word_order=2)),
-    "bleu": (sacrebleu.BLEU(effective_order=True), sacrebleu.BLEU()),
-    "ter": (sacrebleu.TER(), sacrebleu.TER()),
-}
 TEXT = st.sampled_from(
     [
         "",

@@ -21,17 +21,7 @@ from anhelpers.divergences.processes import (
     second_moment,
 )
 from anhelpers.errors import DataError, UnknownName
-
-N_DRAWS = 200_000
-PLACES = np.array([0.0, 0.4, 1.1, 2.0])
-KERNEL = 0.6 * np.exp(-(np.subtract.outer(PLACES, PLACES) ** 2))
-Q, R = np.array([0.5, 0.25, 0.25, 0]), np.array([0.1, 0.2, 0.3, 0.4])
-MEANS = [np.zeros(4), np.array([0.3, -0.5, 0.2, 1.0]), np.array([-1.0, 0.0, -2.0, 0.5])]
-
-
-def off(found, wanted):
-    """How many standard errors a number is from what was estimated."""
-    return abs(found.value - wanted) / found.se
+from tests.divergences.conftest import KERNEL, MEANS, N_DRAWS, Q, R, off
 
 
 @pytest.mark.verifies("D_p of Gaussian-process critics", "D_p of drawn critics", by="property")

@@ -9,12 +9,12 @@ import os
 
 import numpy as np
 import pytest
-import sacrebleu
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import METRICS, surface_metric
 from anhelpers.frontier import oracle_curve
+from tests.conftest import ORACLES
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))
 bounded = settings(
@@ -40,12 +40,6 @@ SCRIPTS += ["\u202eabc\u202c", "\u2067x\u2069", "e\u0301"]
 SCRIPTS += ["a\u0300\u0301\u0302a\u0300\u0301\u0302a\u0300\u0301\u0302", "\u0301"]
 SCRIPTS += ["\U0001f469\u200d\U0001f469\u200d\U0001f467", "\ufe0f", "\ue000", "\U000f0000"]
 SCRIPTS += ["\U0010ffff", "\ud800", "\udfff", "\udcff", "\ufffe"]
-ORACLES = {
-    "chrf": (sacrebleu.CHRF(), sacrebleu.CHRF()),
-    "chrf++": (sacrebleu.CHRF(word_order=2), sacrebleu.CHRF(word_order=2)),
-    "bleu": (sacrebleu.BLEU(effective_order=True), sacrebleu.BLEU()),
-    "ter": (sacrebleu.TER(), sacrebleu.TER()),
-}
 OURS = {name: surface_metric(name, "de") for name in METRICS}
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.conftest import byte_pieces
+
 LINES = [
     f"Der {a} {b} den {c}."
     for a in ("Hund", "Mann", "Baum")
@@ -13,18 +15,8 @@ LINES = [
 @pytest.fixture(scope="session")
 def tokenizer():
     """Byte-level BPE with <s>, </s> and <pad> as tokens 0, 1 and 2."""
-    tokenizers = pytest.importorskip("tokenizers", reason="pip install 'anhelpers[neural]'")
-    transformers = pytest.importorskip("transformers", reason="pip install 'anhelpers[neural]'")
-    bpe = tokenizers.ByteLevelBPETokenizer(add_prefix_space=True)
-    special = ["<s>", "</s>", "<pad>"]
-    bpe.train_from_iterator(LINES, vocab_size=300, special_tokens=special, show_progress=False)
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=bpe._tokenizer,
-        bos_token="<s>",
-        eos_token="</s>",
-        pad_token="<pad>",
-        model_max_length=64,
-    )
+    pytest.importorskip("transformers", reason="pip install 'anhelpers[neural]'")
+    return byte_pieces(LINES, 300, 64)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ transformers = pytest.importorskip(
 )
 
 from anhelpers import cli  # noqa: E402
-from tests.conftest import byte_pieces  # noqa: E402
+from tests.conftest import MARIAN, byte_pieces  # noqa: E402
 
 pytestmark = [pytest.mark.neural, pytest.mark.notebook]
 HURRIED = [
@@ -27,14 +27,8 @@ def tiny_mt(tmp_path_factory):
         ["Das Haus ist alt und klein.", "The house is old and small."] * 4, 300, 512
     )
     config = transformers.MarianConfig(
+        **MARIAN,
         vocab_size=len(tokenizer),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=16,
-        decoder_ffn_dim=16,
         max_position_embeddings=512,
         pad_token_id=2,
         eos_token_id=1,
