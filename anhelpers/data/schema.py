@@ -360,16 +360,14 @@ class CandidateSet:
     def take(self, rows: ArrayLike, *notes: str) -> CandidateSet:
         """Return the candidates at these positions (or of a mask), ascending; each source must keep one."""
         rows = np.sort(_rows(rows, len(self)))
-        kept = CandidateSet(
-            self.segment[rows],
-            _pick(self.texts, rows),
-            _pick(self.tags, rows),
-            None if self.ids is None else _pick(self.ids, rows),
-            (*self.notes, *notes),
-            self.multiplicity[rows],
-            self.logprob[rows],
-        )
-        return kept.require(self.n_segments)
+        return self._at(rows, self.segment[rows], *notes).require(self.n_segments)
+
+    def _at(self, rows: np.ndarray, segment: np.ndarray, *notes: str) -> CandidateSet:
+        """The candidates at these positions as those of other segments."""
+        texts, tags = _pick(self.texts, rows), _pick(self.tags, rows)
+        ids = None if self.ids is None else _pick(self.ids, rows)
+        columns = self.multiplicity[rows], self.logprob[rows]
+        return CandidateSet(segment, texts, tags, ids, (*self.notes, *notes), *columns)
 
     def repeated(self) -> CandidateSet:
         """Return each candidate as often as it was drawn, without ids.

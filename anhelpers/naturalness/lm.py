@@ -17,14 +17,14 @@ from ..errors import AnhelpersError, DataError, MissingExtra, need
 from ..gguf import PACKAGED, converted
 from ..metrics import Asked, Metric, check_language, signature_of
 from ..progress import note
-from ..scoring.cache import cached, signatures
+from ..scoring.cache import _chunks, cached, signatures
 from . import packed
 
 DEFAULT = "gemma-3-270m"
 # The bundled cache file: scores of the bundled texts under the default model and by its heads.
 STORE = "scores.sqlite"
-# texts between two commits of the cache; those that begin alike share prefixes
-_CHUNK = 1024
+# 1024 texts between two commits of the cache; those that begin alike share prefixes
+_BATCHES = partial(_chunks, size=1024)
 # Logits and columns at once: 4 MiB of float32 stay in a CPU's cache, a GPU needs few large products.
 _CPU_BLOCK, _GPU_BLOCK = (2**20, 2**11), (2**27, 2**20)
 
@@ -366,14 +366,10 @@ def score_texts(
     """
     _check(lm, texts, eos)
     compute = partial(_computed, lm, eos, tokens_per_batch, share_prefixes)
-    how: dict[str, Any] = {"width": 3, "batches": _chunks, "bundled": lm.prefilled}
+    how: dict[str, Any] = {"width": 3, "batches": _BATCHES, "bundled": lm.prefilled}
     how["what"] = f"log-probabilities under {lm.name}"
     rows = cached(lm.signature(eos), texts, compute, **how)
     return TextLogProbs(rows[:, 0], rows[:, 1].astype(np.int64), rows[:, 2] > 0)
-
-
-def _chunks(texts: list[str]) -> Iterator[list[str]]:
-    return (texts[i : i + _CHUNK] for i in range(0, len(texts), _CHUNK))
 
 
 def _computed(

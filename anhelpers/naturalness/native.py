@@ -25,7 +25,7 @@ from ..metrics import Asked, Metric, signature_of
 from ..progress import note
 from ..scoring.cache import cached
 from .critic import _same_signs
-from .lm import STORE, LanguageModel, _chunks, _token_ids, load_lm
+from .lm import _BATCHES, STORE, LanguageModel, _token_ids, load_lm
 
 _HEADS = ("native", "fluent")
 
@@ -189,7 +189,7 @@ def _head_scores(
         return states.astype(np.float64) @ heads.weights.T + heads.intercepts
 
     texts, what = checks.texts("texts", texts), f"native under {heads.model}"
-    how: dict[str, Any] = {"width": 2, "batches": _chunks, "bundled": bundled(STORE)}
+    how: dict[str, Any] = {"width": 2, "batches": _BATCHES, "bundled": bundled(STORE)}
     return cached(heads.signature, texts, compute, **how, what=what)
 
 

@@ -294,26 +294,12 @@ def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:
     """Restrict a study to some segments, with their own curve."""
     where = np.full(len(study.test), -1, dtype=np.int64)
     where[rows] = np.arange(len(rows))
-    old, keep = study.cands, np.flatnonzero(where[study.cands.segment] >= 0)
-    cands = replace(
-        old,
-        segment=where[old.segment[keep]],
-        texts=tuple(old.texts[i] for i in keep),
-        tags=tuple(old.tags[i] for i in keep),
-        ids=old.ids and tuple(old.ids[i] for i in keep),
-        multiplicity=old.multiplicity[keep],
-        logprob=old.logprob[keep],
-    )
-    a, n = study.accuracy[keep], study.naturalness[keep]
-    return replace(
-        study,
-        test=study.test.subset(rows),
-        cands=cands,
-        accuracy=a,
-        naturalness=n,
-        plane=study.plane.subset(rows),
-        curve=oracle_curve(cands.segment, a, n),
-    )
+    segment = where[study.cands.segment]
+    keep = np.flatnonzero(segment >= 0)
+    a, n, segment = study.accuracy[keep], study.naturalness[keep], segment[keep]
+    parts: dict = {"test": study.test.subset(rows), "plane": study.plane.subset(rows)}
+    parts |= {"cands": study.cands._at(keep, segment), "curve": oracle_curve(segment, a, n)}
+    return replace(study, **parts, accuracy=a, naturalness=n)
 
 
 def judged_studies(

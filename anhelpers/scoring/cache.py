@@ -132,8 +132,8 @@ def _fixed(signature: str) -> bool:
     return not re.search(r"(?:^|\|)rev:(?![0-9a-f]{7,}(?:\||$))", signature)
 
 
-def _chunks(inputs: list[Input]) -> Iterator[list[Input]]:
-    return (inputs[i : i + CHUNK] for i in range(0, len(inputs), CHUNK))
+def _chunks(inputs: list[Input], size: int = CHUNK) -> Iterator[list[Input]]:
+    return (inputs[i : i + size] for i in range(0, len(inputs), size))
 
 
 def groups(label: Callable[[Input], Hashable]) -> Callable[[list[Input]], Iterator[list[Input]]]:

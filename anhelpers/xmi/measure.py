@@ -169,7 +169,9 @@ def xmi(
     >>> xmi([-1.0, -3.0], [-5.0, -4.0], unit="bits", rng=np.random.default_rng(0)).xmi.value
     2.5
     """
-    mt, lm, scored = _pair(mt_logprobs, lm_logprobs, unit, tokens)
+    mt, lm, scored = _pair(mt_logprobs, lm_logprobs, unit)
+    if tokens is not None:
+        _same_tokens(*tokens, scored)
     columns, of = [lm, mt, lm - mt], None
     # less one mean token each
     if checks.one_of(count, COUNTS, "count") == "published":
@@ -208,7 +210,7 @@ def per_character(
     >>> per_character([-1, -3], [-5, -5], [2, 4], unit="bits", rng=np.random.default_rng(0)).xmi.value
     1.0
     """
-    mt, lm, scored = _pair(mt_logprobs, lm_logprobs, unit, None)
+    mt, lm, scored = _pair(mt_logprobs, lm_logprobs, unit)
     chars = np.asarray(n_chars, dtype=np.float64)
     checks.same_length(logprobs=mt, n_chars=chars)
     scored &= ~np.isnan(chars)
@@ -242,7 +244,7 @@ def pointwise_xmi(mt_logprobs: ArrayLike, lm_logprobs: ArrayLike) -> np.ndarray:
     >>> pointwise_xmi([-1.0, -3.0], [-5.0, -2.0]).round(2).tolist()
     [5.77, -1.44]
     """
-    mt, lm, _ = _pair(mt_logprobs, lm_logprobs, "nats", None)
+    mt, lm, _ = _pair(mt_logprobs, lm_logprobs, "nats")
     return lm - mt
 
 
@@ -268,8 +270,8 @@ def xmi_difference(
     >>> xmi_difference(first, second, unit="bits", rng=np.random.default_rng(0)).value
     0.5
     """
-    a_mt, a_lm, a_scored = _pair(*first, unit, None)
-    b_mt, b_lm, b_scored = _pair(*second, unit, None)
+    a_mt, a_lm, a_scored = _pair(*first, unit)
+    b_mt, b_lm, b_scored = _pair(*second, unit)
     checks.same_length(first=a_mt, second=b_mt)
     how = unit, COUNTS["all"], docs, rng, n_draws
     gap = (a_lm - a_mt) - (b_lm - b_mt)
@@ -327,16 +329,11 @@ def _bits(
     return [replace(one, caution=told * (one is means[-1])) for one in means]
 
 
-def _pair(
-    mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, unit: str, tokens: tuple[Tokens, Tokens] | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pair(mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, unit: str) -> tuple[np.ndarray, ...]:
     """The two surprisals of each sentence in bits, and whether both are known."""
     mt, lm = _in_bits("mt_logprobs", mt_logprobs, unit), _in_bits("lm_logprobs", lm_logprobs, unit)
     checks.same_length(mt_logprobs=mt, lm_logprobs=lm)
-    scored = ~(np.isnan(mt) | np.isnan(lm))
-    if tokens is not None:
-        _same_tokens(*tokens, scored)
-    return mt, lm, scored
+    return mt, lm, ~(np.isnan(mt) | np.isnan(lm))
 
 
 def _measured(

@@ -154,7 +154,7 @@ def test_a_candidate_without_a_score_is_left_out_and_told():
     def infinite(hyps, **context):
         return np.where([h == "?" for h in hyps], np.inf, words.score_segments(hyps, **context))
 
-    with pytest.raises(DataError, match=r"naturalness of segment 2, its candidate 0 .* is inf"):
+    with pytest.raises(DataError, match=r"naturalness of segment 2 .* is inf"):
         oracle_study(TEST, cands, CHRF, replace(words, score_segments=infinite))
 
 
