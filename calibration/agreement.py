@@ -9,7 +9,7 @@ import numpy as np
 
 from anhelpers.estimate import Estimate
 from anhelpers.plane import soft_pairwise_accuracy, source_correlations, within_sources
-from anhelpers.plane.agreement import _column_means, _source_levels
+from anhelpers.plane.agreement import _column_means
 from anhelpers.stats import spearman
 
 from .row import FEW, Row
@@ -44,14 +44,6 @@ def rows() -> Iterator[Row]:
             0.95,
             *_ends(m, 0.9, 0.98),
             partial(_ranks, m),
-        )
-    for m in MANY:
-        yield Row(
-            "interval of the correlation of accuracy and fluency at a level other than systems",
-            f"MQM-like marks of {SYSTEMS} systems, {m} documents",
-            0.95,
-            *_ends(m, 0.9, 0.98),
-            partial(_levels, m),
         )
     for m in MANY:
         yield Row(
@@ -122,22 +114,6 @@ def _ranks(m: int, rng: np.random.Generator) -> bool:
     """Whether the interval of the mean ρ within sources holds the truth."""
     found = _candidates(m, rng, (rng, DRAWS))
     return bool(found.low <= _ranks_truth() <= found.high)
-
-
-@cache
-def _levels_truth() -> np.ndarray:
-    accuracy, fluency, _, docs = _marks(5000, np.random.default_rng(SEED))
-    found = _source_levels(accuracy, fluency, docs, (np.random.default_rng(0), 200))
-    return np.array([ends[0] for _, ends, _ in found])
-
-
-def _levels(m: int, rng: np.random.Generator) -> np.ndarray:
-    """Whether the intervals within sources, pooled, between sources and over all translations hold the truth."""
-    accuracy, fluency, _, docs = _marks(m, rng)
-    _, low, high = np.array(
-        [ends for _, ends, _ in _source_levels(accuracy, fluency, docs, (rng, DRAWS))]
-    ).T
-    return (low <= _levels_truth()) & (_levels_truth() <= high)
 
 
 @cache
