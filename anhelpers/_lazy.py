@@ -42,7 +42,7 @@ class _Compiled:
         return self._kernel(*args)
 
 
-def compiled(function: Callable | None = None, **options: Any) -> Callable:
+def compiled(function: Callable | None = None, **options: Any) -> Any:
     """Compile with numba at the first call, and cache the machine code if a cache folder is writable.
 
     A cached kernel does not notice changes of a kernel in another file: kernels that call each other share a file.

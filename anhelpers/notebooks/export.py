@@ -77,7 +77,7 @@ def _export_html(notebook: Path) -> str:
     book.metadata["title"], about = (
         re.sub("[*`]", "", m[1]) if m else notebook.stem for m in found
     )
-    resources = {"metadata": {"name": notebook.stem}, "anx_about": about}
+    resources: dict = {"metadata": {"name": notebook.stem}, "anx_about": about}
     prose = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
     resources |= {"anx_style": fonts + style, "anx_script": script, "anx_terms": _terms_in(prose)}
     page, _ = exporter.from_notebook_node(book, resources)
