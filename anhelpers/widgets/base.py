@@ -115,7 +115,7 @@ def _is_static() -> bool:
 
 class _NonNegative(traitlets.Float):
     def validate(self, obj: Any, value: Any) -> float:
-        return checks.non_negative(self.name, value)
+        return checks.non_negative(str(self.name), value)
 
 
 def _unbounded(default: float) -> Any:
