@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 import anhelpers as an
-from anhelpers.divergences.mmd import _Kernel, rbf
+from anhelpers.divergences.mmd import _Kernel, median_bandwidth, rbf
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, limited, not_measured, peak_bytes, seconds_of
@@ -34,7 +33,7 @@ def _points(n: int) -> tuple[np.ndarray, np.ndarray, _Kernel]:
     y[:, :8] += np.float32(0.12)
     for v in (x, y):
         v /= np.sqrt(np.einsum("id,id->i", v, v))[:, None]
-    return x, y, rbf(float(np.median(pdist(np.concatenate([x[:500], y[:500]])))))
+    return x, y, rbf(median_bandwidth(x, y, np.random.default_rng(1)))
 
 
 def _products(x: np.ndarray, y: np.ndarray) -> None:

@@ -20,7 +20,7 @@ from anhelpers.divergences.processes import (
     memed_squared,
     second_moment,
 )
-from anhelpers.divergences.samples import kl_from_logprobs, wasserstein_1d
+from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
 from anhelpers.estimate import Estimate
 from anhelpers.naturalness.lpp import lpp_distance
 
@@ -49,6 +49,13 @@ def rows() -> Iterator[Row]:
         setting = f"{m} documents, skewed sizes, correlation {alike} inside, {kind}"
         yield Row("interval of the LPP distance", setting, *COVERS, partial(_lpp, m, alike, kind))
     yield from _wasserstein_rows()
+    for name, n in product(("tv", "js"), (30, 100)):
+        yield from _each(
+            f"plug-in {name}, 8 outcomes",
+            f"n = {n} + {n}",
+            partial(_plug_in, name, n),
+            (0, 0.2, 0.7),
+        )
     for n, d in product((10, 20, 60), (2, 10)):
         yield from _each(
             "MMD², rbf kernel",
@@ -205,6 +212,11 @@ def _categories(
     """n outcomes of q and of r, and q, which turns r round as far as it is away."""
     q = (1 - away) * OUTCOMES + away * OUTCOMES[::-1]
     return rng.choice(8, n, p=q), rng.choice(8, n, p=OUTCOMES), q
+
+
+def _plug_in(name: str, n: int, away: float, rng: np.random.Generator) -> tuple[Estimate, float]:
+    x, y, q = _categories(n, away, rng)
+    return plug_in(name, x, y, rng=rng, n_draws=120), pmf.DIVERGENCES[name](q, OUTCOMES)
 
 
 def _mmd(n: int, d: int, away: float, rng: np.random.Generator) -> tuple[Estimate, float]:

@@ -8,6 +8,7 @@ import pytest
 
 import anhelpers as an
 from anhelpers import classroom
+from anhelpers.divergences.samples import plug_in
 from anhelpers.errors import DataError
 from anhelpers.xmi import sentence_cross_entropy
 
@@ -64,6 +65,7 @@ def test_every_kind_of_number_is_one():
     every = [
         classroom.agreement(ratings, "accuracy", rng(), 50),
         sentence_cross_entropy([-2.0, -4.0], unit="bits", rng=rng()),
+        plug_in("kl", [*"aab"], [*"abb"], rng=rng()),
         d.gap,
         d.distance,
     ]

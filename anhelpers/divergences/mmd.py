@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import pdist
 
 from .. import checks
 from ..errors import DataError
@@ -86,6 +87,38 @@ def rbf(bandwidth: float) -> _Kernel:
 def linear() -> _Kernel:
     """The linear kernel x · y: its MMD is the distance of the two mean vectors."""
     return _Kernel("linear")
+
+
+def median_bandwidth(
+    x: np.ndarray, y: np.ndarray, rng: np.random.Generator, n: int = 1000
+) -> float:
+    """Median Euclidean distance of two points in a random subsample of both samples together.
+
+    A bandwidth that depends on the data is part of the estimate: report n and the seed of rng with it, and use one for
+    all compared systems.
+
+    Parameters
+    ----------
+    x, y : array
+        (N, d) and (M, d) points.
+    rng, n : Generator, int
+        Draws min(n, N + M) of the N + M points without replacement.
+
+    Raises
+    ------
+    DataError
+        The median is 0 (more than half of the points are equal) or not finite.
+
+    >>> median_bandwidth([[0.0], [1.0]], [[3.0]], np.random.default_rng(0))
+    2.0
+    """
+    x, y = _points(x, y, "rbf")
+    rows = np.sort(rng.choice(len(x) + len(y), min(n, len(x) + len(y)), replace=False))
+    some = np.concatenate([x[rows[rows < len(x)]], y[rows[rows >= len(x)] - len(x)]])
+    middle = float(np.median(pdist(some))) if len(some) > 1 else np.nan
+    if not 0 < middle < np.inf:
+        raise DataError(f"the median distance is {middle}. Give a bandwidth above 0.")
+    return middle
 
 
 # up to so many points the permutation test is float64, so that ties stay ties

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from anhelpers.divergences import pmf, samples
-from anhelpers.divergences.mmd import _labels, linear, mmd2, permutation_test, rbf
+from anhelpers.divergences.mmd import _labels, linear, median_bandwidth, mmd2, permutation_test, rbf
 from anhelpers.divergences.samples import _pair_interval
 from anhelpers.errors import DataError
 
@@ -82,6 +82,30 @@ def test_a_kernel_tells_its_name_and_bandwidth():
     for bad in (0, -1, np.nan, np.inf):
         with pytest.raises(DataError):
             rbf(bad)
+
+
+@pytest.mark.verifies("Median bandwidth", by="hand")
+def test_the_median_bandwidth_is_the_median_distance():
+    x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])  # distances 1 2 3 4 6 7
+    assert median_bandwidth(x, y, seeded()) == 3.5
+    many = seeded(1).normal(size=(3000, 2))
+    assert median_bandwidth(many, many, seeded(2), n=500) == median_bandwidth(
+        many, many, seeded(2), n=500
+    )
+    assert median_bandwidth(many, many, seeded(3), n=800) == pytest.approx(
+        np.sqrt(4 * np.log(2)), rel=0.05
+    )
+    with pytest.raises(DataError):
+        median_bandwidth(np.zeros((5, 2)), np.ones((1, 2)), seeded())
+    thin = sparse.csr_array(x)
+    for call in (
+        lambda: median_bandwidth([0.0, 1.0], [3.0], seeded()),
+        lambda: median_bandwidth(thin, thin, seeded()),
+        lambda: linear().matrix(thin, y),
+        lambda: rbf(1.0).matrix([0.0, 1.0], [3.0]),
+    ):
+        with pytest.raises(DataError):
+            call()
 
 
 # --- the estimate --------------------------------------------------------------------------------------------------
@@ -279,13 +303,17 @@ def test_bad_samples_are_refused(x, y, kernel):
 # --- other programs -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.verifies("Kernels of vectors", by="foreign", of="scipy")
-def test_kernels_are_those_of_scipys_distances():
+@pytest.mark.verifies("Kernels of vectors", "Median bandwidth", by="foreign", of="scipy")
+@pytest.mark.verifies("Median bandwidth", by="property")
+def test_kernels_and_the_median_are_those_of_scipys_distances():
     x, y = seeded(1).normal(size=(7, 3)), seeded(2).normal(size=(4, 3))
     np.testing.assert_allclose(
         rbf(1.3).matrix(x, y), np.exp(-cdist(x, y, "sqeuclidean") / (2 * 1.3**2)), rtol=1e-13
     )
     np.testing.assert_allclose(linear().matrix(x, y), x @ y.T, rtol=1e-13, atol=1e-15)
+    found = median_bandwidth(x, y, seeded())
+    assert found == pytest.approx(np.median(pdist(np.concatenate([x, y]))), rel=1e-13)
+    assert median_bandwidth(3 * x + 5, 3 * y + 5, seeded()) == pytest.approx(3 * found, rel=1e-12)
 
 
 @pytest.mark.verifies("MMD² of two samples", by="foreign", of="torchmetrics")

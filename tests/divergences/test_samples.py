@@ -11,8 +11,8 @@ from scipy.stats import wasserstein_distance
 
 from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
-from anhelpers.divergences.samples import kl_from_logprobs, wasserstein_1d
-from anhelpers.errors import DataError
+from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
+from anhelpers.errors import DataError, UnknownName
 
 SCORES = arrays(float, st.integers(2, 12), elements=st.floats(-50, 50))
 
@@ -23,6 +23,58 @@ def seeded(seed=0):
 
 def mean_critic(x, y):
     return sample_critic_distance(x, y, sampled=False)
+
+
+# --- plug-in -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.verifies("Plug-in divergence of two samples", by="hand")
+@pytest.mark.parametrize("name", pmf.DIVERGENCES)
+def test_the_plug_in_is_the_divergence_of_the_relative_frequencies(name):
+    x, y = list("abbc"), list("aabbccccdd")
+    estimate = plug_in(name, x, y, rng=seeded(), n_draws=20)
+    assert estimate.value == pmf.DIVERGENCES[name]([0.25, 0.5, 0.25, 0], [0.2, 0.2, 0.4, 0.2])
+    assert (estimate.n_q, estimate.n_r) == (4, 10)
+    assert "upward" in estimate.bias
+
+
+def exact_mean(name, q, r, n):
+    """The mean of the plug-in over every pair of samples of size n."""
+    plain = 0.0
+    for x in product(range(len(q)), repeat=n):
+        for y in product(range(len(q)), repeat=n):
+            p = np.prod(q[list(x)]) * np.prod(r[list(y)])
+            estimate = plug_in(name, x, y, rng=seeded(), n_draws=2)
+            plain += p * estimate.value
+    return plain
+
+
+@pytest.mark.verifies("Plug-in divergence of two samples", by="property")
+def test_the_bias_is_upward():
+    q, r = np.array([0.85, 0.15]), np.array([0.3, 0.7])
+    assert exact_mean("js", q, r, 4) > pmf.jensen_shannon(q, r)
+
+
+def test_an_outcome_that_the_reference_lacks_makes_kl_infinite_and_its_error_nan():
+    estimate = plug_in("kl", list("aab"), list("aaa"), rng=seeded())
+    assert estimate.value == math.inf
+    assert math.isnan(estimate.se)
+    assert math.isnan(estimate.low)
+    assert math.isfinite(plug_in("tv", list("aab"), list("aaa"), rng=seeded()).se)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "error"),
+    [
+        ("kll", list("ab"), UnknownName),
+        ("kl", ["a"], DataError),
+        ("kl", [[0, 1]], DataError),
+        ("kl", [0.5, math.nan], DataError),
+    ],
+)
+def test_bad_samples_of_categories_are_refused(name, x, error):
+    with pytest.raises(error):
+        plug_in(name, x, x, rng=seeded())
 
 
 # --- scores --------------------------------------------------------------------------------------------------------
@@ -101,6 +153,29 @@ def test_scores_of_a_document_are_drawn_together():
         wasserstein_1d([1.0, 2.0], [1.0, 2.0], rng=rng, docs_x=["a", "a"])
     with pytest.raises(DataError):
         wasserstein_1d([1.0, 2.0], [1.0, 2.0], rng=rng, docs_y=["a", "b", "c"])
+
+
+@pytest.mark.verifies("Plug-in divergence of two samples", by="property")
+@pytest.mark.parametrize("name", ["tv", "js"])
+def test_plug_in_intervals_hold_0_where_q_is_r_and_the_truth_where_it_is_not(name):
+    r, covered, left_out = np.array([0.4, 0.3, 0.2, 0.1]), [], []
+    for seed in range(80):
+        rng = seeded(seed)
+        same, other = (
+            plug_in(name, rng.choice(4, 50, p=p), rng.choice(4, 50, p=r), rng=rng, n_draws=80)
+            for p in (r, r[::-1])
+        )
+        left_out.append(same.low > 0)
+        covered.append(other.low <= pmf.DIVERGENCES[name](r[::-1], r) <= other.high)
+        assert 0 <= same.low <= same.value <= same.high
+    assert np.mean(left_out) < 0.1
+    assert np.mean(covered) > 0.88
+
+
+def test_a_resample_that_makes_a_divergence_infinite_leaves_no_upper_end():
+    found = plug_in("kl", list("aabb"), list("abbb"), rng=seeded())
+    assert (found.low, found.high) == (0, math.inf)
+    assert math.isnan(found.se)
 
 
 # --- log-probabilities ---------------------------------------------------------------------------------------------
@@ -186,6 +261,17 @@ def test_rounding_above_a_certain_output_is_no_error():
 
 
 # --- other programs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.verifies("Plug-in divergence of two samples", by="foreign", of="scipy")
+def test_plug_ins_are_scipys_of_the_counts():
+    x, y = (seeded(k).integers(0, 4, 60) for k in (1, 2))
+    p, r = (np.bincount(v, minlength=4) for v in (x, y))
+    assert plug_in("kl", x, y, rng=seeded(), n_draws=2).value == pytest.approx(
+        stats.entropy(p, r), rel=1e-12
+    )
+    chi = stats.chisquare(p / 60, r / 60).statistic
+    assert plug_in("chi2", x, y, rng=seeded(), n_draws=2).value == pytest.approx(chi, rel=1e-12)
 
 
 @pytest.mark.verifies("Difference of means under one critic", by="property")
