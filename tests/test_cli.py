@@ -7,7 +7,10 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -449,6 +452,18 @@ def test_a_users_own_files_are_not_replaced(files, capsys):
         assert cli.main(["plane", *texts]) == 2
         assert "your own file" in capsys.readouterr().err
     assert (files / "refs.bib").read_text("utf-8") == "mine"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_during_the_first_imports_has_no_traceback(tmp_path):
+    stop = "import os, signal, sys\nos.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / "numpy.py").write_text(stop, "utf-8")
+    path = os.pathsep.join([str(tmp_path), str(Path(cli.__file__).parents[2])])
+    call = [sys.executable, "-m", "anhelpers", "plane", "--data", "teaching"]
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # not in the background
+    there = os.environ | {"PYTHONPATH": path}
+    done = subprocess.run(call, env=there, capture_output=True, preexec_fn=heard)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -39,6 +39,8 @@ _STATUS = """exit status:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
     words = sys.argv[1:] if argv is None else list(argv)
+    if argv is None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of an import
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
     from ..progress import note, say
     from ..provenance import making
@@ -50,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         named = {k: v for k, v in vars(args).items() if k not in _PLACES}
         if argv is None:  # the console script, not a test
             signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         with making({"command": args.command} | named), _cluster(), warnings.catch_warnings():
             warnings.showwarning = _warn  # type: ignore[assignment]
             _check(args)

@@ -229,7 +229,11 @@ def _rows(path: str) -> pd.DataFrame:
     known: tuple[str, ...] = sum(_COLUMNS.values(), ())
     wrong = [name for name, place in places.items() if place < 0]
     if wrong := wrong or [one for one in header if one in known and header.count(one) > 1]:
-        raise DataError(f"expected each column once: {wrong!s:.60}; got {cells!s:.60}.", path, 1)
+        told = f"expected each column once: {', '.join(wrong):.60}; got {', '.join(cells):.60}"
+        kind = "averages" * ("avg" in first) or "scores such as pSQM's" * ("score" in header)
+        if kind and "severity" in wrong:
+            told = f"got {kind}, expected a row per error. Try da:FILE or stored:FILE#METRIC"
+        raise DataError(f"{told}.", path, 1)
     # files whose last column is JSON in quotes (2022 en-ru, 2023 he-en, 2024 en-es), and .csv
     quoted = delimiter != "\t" or first[:1] == '"' or "misc" in header or '\t"{""' in second
     pick, needed, found = itemgetter(*places.values()), max(places.values()) + 1, []

@@ -160,6 +160,19 @@ def test_a_damaged_file_is_refused_with_its_line(write, lines, line):
     assert (refused.value.path, refused.value.line) == (str(path), line)
 
 
+@pytest.mark.parametrize(
+    ("header", "kind"),
+    [
+        ("system mqm_avg_score seg_id", "averages"),
+        (TED[: TED.index("category")] + "score", "scores such as pSQM's"),
+        (TED.replace("rater", "score"), "each column once: rater;"),
+    ],
+)
+def test_files_beside_the_ratings_are_named(write, header, kind):
+    with pytest.raises(DataError, match=f"line 1: (got|expected) {kind}"):
+        read_ratings(write(header, ROW))
+
+
 @pytest.mark.filterwarnings("default")
 def test_duplicate_rows_count_with_one_warning(write, capsys):
     rows = [ROW, ROW.replace("rater1", "rater2"), ROW, ROW]
