@@ -500,13 +500,16 @@ def _chance_within(human: _Human, random: Sequence[np.ndarray], kind: str) -> np
 def _chance_between(
     human: _Human, random: Sequence[np.ndarray], rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """(2, B) of Pearson's r over systems, and of soft pairwise accuracy."""
+    """(2, B) of Pearson's r over systems, by Student's t as quantiles, and of soft pairwise accuracy."""
+    from scipy.special import stdtrit
+
     at = np.ix_(*_shared_sources(human))
     signs = _swap_signs(len(human[0][at]), rng)
-    means = np.array([one[at].mean(0) for one in random])
     p = np.array([_swap_p(one[at], signs)[0] for one in random])
-    r = [pearson(means, one[at].mean(0)) for one in human]
-    return [np.array(r), np.array([_likeness(_swap_p(one[at], signs), p) for one in human])]
+    df = max(human[0][at].shape[1] - 2, 1)
+    t = stdtrit(df, np.linspace(1e-9, 1 - 1e-9, len(random)))
+    r = np.tile(t / np.sqrt(df + t * t), (2, 1))
+    return [r, np.array([_likeness(_swap_p(one[at], signs), p) for one in human])]
 
 
 def mixture_arc(rated: _RatedMetrics, n: int = 41) -> pd.DataFrame:
