@@ -62,11 +62,11 @@ function render({ model, el }) {
     for (const [i, text] of stack) text.classList.toggle("anx-on", i === way[k]);
     slider.value = place();
     slider.setAttribute("aria-valuetext", data.texts[way[k]]);
-    ask.classList.toggle("anx-gone", seen > 0);
+    ask.classList.toggle("anx-asked", seen > 0);
     more.hidden = !seen && !ended;
     see.hidden = seen < PLANE_FROM && !ended;
     allow.hidden = !ended || data.ways.length < 2;
-    question.textContent = `At the left end it has ${short(from)} ${data.points}. Guess: how many are lost at the right end?`;
+    question.textContent = `The leftmost translation has ${short(from)} ${data.points}. Guess: how many does the rightmost lose?`;
     for (const one of guesses) one.setAttribute("aria-pressed", guess === +one.value);
     const mean = (i) => `${number(data.paid[i], 1)}\u00a0points`, on = way !== data.ways[0];
     const before = on ? `; ${mean(0)} without sentences about something else` : "";

@@ -192,7 +192,8 @@ class _Guess(Widget, files=f"guess.js {_FILES}"):
 def _told(data: Mapping[str, Any]) -> str:
     """The answer and its sentence."""
     unit = f"\u00a0{data['unit']}" if data["unit"] else ""
-    return f"{data.get('shown', data['value'])}{unit}. {data['sentence']}"
+    value = f"{data.get('shown', data['value'])}{unit}".removesuffix(".")
+    return f"{value}. {data['sentence']}"
 
 
 def drag_points(

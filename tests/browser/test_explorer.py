@@ -94,6 +94,9 @@ def test_keys_and_drag_show_what_the_curve_selects(drag, tiny, page, tmp_path):
         assert_oracle(root, curve, texts, beta)
     assert drag(slider, "beta") >= 5
     assert_oracle(root, curve, texts)
+    gone = root.locator(".anx-gone").all()
+    assert gone
+    assert all(words.is_visible() for words in gone)
 
 
 def test_domains_pages_and_orders(tiny, page, tmp_path):
