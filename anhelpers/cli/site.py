@@ -49,7 +49,9 @@ def run(args: argparse.Namespace) -> None:
             beside = {"before": books[i - 1] if i else None, "after": (*books, None)[i + 1]}
             parts = {"head": head, "inside": inside, "end": end, **beside}
             write_atomic(fresh / f"{one.name}.html", from_template("site_notebook.html", **parts))
-        index = from_template("site_index.html", books=books)
+        first = (fresh / f"{books[0].name}.html").read_text("utf-8")
+        hero = re.search('<div class="anx-host">.*?</script></div>', first, re.DOTALL)
+        index = from_template("site_index.html", books=books, hero=hero[0] if hero else "")
         write_atomic(fresh / "index.html", in_page(index))
         if out.is_dir():
             os.rename(out, Path(folder, "old"))  # deleted with its folder

@@ -1,8 +1,7 @@
 // The opening: one sentence in large letters and a slider from faithful to natural. The guess appears with the first
-// change, the plane with the third, the answer at the end. Python ships one source's candidates and the ways through them.
+// change; plane and answer after a guess, at the end. Python ships one source's candidates and the ways through them.
 
 const GUESSES = [1, 5, 10, 20, 40, 80]; // points
-const PLANE_FROM = 3; // changes
 
 function render({ model, el }) {
   const data = model.get("data"), id = newId(), plane = planeOf(), keys = {};
@@ -25,7 +24,7 @@ function render({ model, el }) {
   const large = div("stack", ...stack.map(([, text]) => text));
   const root = rootOf(data, "hero anx-card", "From faithful to natural", source, large, bar, ask, more);
   el.append(root);
-  let way, seen = 0, ended = false;
+  let way, moved = false, ended = false;
 
   const last = () => way.length - 1, place = () => clamp(model.get("place"), 0, last());
 
@@ -57,23 +56,24 @@ function render({ model, el }) {
   function paint() { // what a place of the slider changes
     const k = Math.round(place()), guess = model.get("guess");
     const from = data.accuracy[way[0]], lost = from - data.accuracy[way[last()]];
-    seen = Math.max(seen, k);
+    moved ||= k > 0;
     ended ||= k === last();
+    const told = ended && guess !== null;
     for (const [i, text] of stack) text.classList.toggle("anx-on", i === way[k]);
     slider.value = place();
     slider.setAttribute("aria-valuetext", data.texts[way[k]]);
-    ask.classList.toggle("anx-asked", seen > 0);
-    more.hidden = !seen && !ended;
-    see.hidden = seen < PLANE_FROM && !ended;
-    allow.hidden = !ended || data.ways.length < 2;
+    ask.classList.toggle("anx-asked", moved);
+    more.hidden = !moved;
+    see.hidden = !told;
+    allow.hidden = !told || data.ways.length < 2;
     question.textContent = `The leftmost translation has ${short(from)} ${data.points}. Guess: how many does the rightmost lose?`;
     for (const one of guesses) one.setAttribute("aria-pressed", guess === +one.value);
     const mean = (i) => `${number(data.paid[i], 1)}\u00a0points`, on = way !== data.ways[0];
     const before = on ? `; ${mean(0)} without sentences about something else` : "";
     const all = ` On average over ${data.n} sentences: ${mean(+on)}${before}.`;
-    const told = make("b", {}, `It loses ${short(lost)} of its ${short(from)} points.`);
-    if (ended) answer.replaceChildren(told, guess ? ` You guessed ${guess}.` : "", all);
-    plane.paint(k, { seen: ended ? way.length : seen + 1 });
+    const loses = make("b", {}, `It loses ${short(lost)} of its ${short(from)} points.`);
+    if (told) answer.replaceChildren(loses, ` You guessed ${guess}.`, all);
+    plane.paint(k);
     root.dataset.place = k;
   }
 

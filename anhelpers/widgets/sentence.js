@@ -137,7 +137,7 @@ function planeOf() {
     drawing("clipPath", { id: clip }, drawing("rect", { width: w, height: h })), inside);
   const value = drawing("line", { class: "anx-worth", "clip-path": `url(#${clip})` }), hull = drawing("polyline", { class: "anx-hull" });
   const point = drawing("circle", { class: "anx-point", r: 9 });
-  const mine = drawing("circle", { class: "anx-mine", r: 8 }), name = drawing("text", {}, "yours");
+  const mine = drawing("circle", { class: "anx-mine", r: 8 }), name = drawing("text");
   const put = (mark, [cx, cy]) => set(mark, { cx, cy });
   let place, corners;
 
@@ -164,29 +164,28 @@ function planeOf() {
     const over = see ? dots.map(([, [cx, cy], i]) => [drawing("circle", { class: "anx-over", cx, cy, r: 10 }), texts[i]]) : [];
     readable(over, (i) => see(dots[i][2]));
     inside.replaceChildren(...lines, ...dots.map(([dot]) => dot), value, hull, ...marks, point, ...over.map(([dot]) => dot), mine, name);
-    place = { at, sx: w / (x1 - x0), sy: h / (y1 - y0), marks };
+    place = { at, sx: w / (x1 - x0), sy: h / (y1 - y0) };
     svg.setAttribute("role", see ? "group" : "img");
     svg.setAttribute("aria-label", `The ${all.length} candidates of this sentence: ${labels[0]} against ${labels[1]}; ` +
       `${corners.length} of them are chosen`);
     return all.length - near.length; // so many lie far off
   }
 
-  // the chosen point; what has the same value, a line that falls by β for each unit to the right, where there is a β; the
-  // first `seen` choices; own: {a, n} of what is typed
-  function paint(k, { beta = null, seen = corners.length, own = null }) {
+  // the chosen point; what has the same value, a line that falls by β for each unit to the right, where there is a β; own:
+  // {a, n} of what is typed
+  function paint(k, { beta = null, own = null } = {}) {
     const [x, y] = corners[k];
     const slope = beta === Infinity ? [0, 1] : [place.sx, beta * place.sy], length = Math.hypot(...slope);
     const [dx, dy] = slope.map((d) => (d / length) * (w + h));
     for (const [name, at] of Object.entries({ x1: x - dx, y1: y - dy, x2: x + dx, y2: y + dy })) value.setAttribute(name, at.toFixed(2));
     value.style.display = beta === null ? "none" : "";
-    hull.setAttribute("points", corners.slice(0, seen).map((p) => p.join(",")).join(" "));
-    place.marks.forEach((mark, i) => { mark.style.display = i < seen ? "" : "none"; });
+    hull.setAttribute("points", corners.map((p) => p.join(",")).join(" "));
     put(point, [x, y]);
     for (const part of [mine, name]) part.style.display = own ? "" : "none";
     if (!own) return;
-    const [far, high] = place.at(own.n, own.a), spot = [clamp(far, 0, w), clamp(high, 0, h)], right = spot[0] > w - 60;
+    const [far, high] = place.at(own.n, own.a), spot = [clamp(far, 0, w), clamp(high, 0, h)], right = spot[0] > w - 118;
     put(mine, spot);
-    mine.classList.toggle("anx-outside", far !== spot[0] || high !== spot[1]);
+    name.textContent = mine.classList.toggle("anx-outside", far !== spot[0] || high !== spot[1]) ? "yours, outside" : "yours";
     set(name, { x: spot[0] + (right ? -13 : 13), y: spot[1] + 5, "text-anchor": right ? "end" : "start" });
   }
 
