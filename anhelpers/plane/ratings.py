@@ -209,7 +209,7 @@ def fluency_summary(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame with index metric. r, low, high : Pearson's r with its 95 % interval; n, n_docs, systems : counts;
-    p : Student's; shown : low > 0 and p < 0.05; note : these numbers in a line for a chart.
+    p : Student's; shown : low > 0 and p < 0.05.
     """
     there = rows.dropna(subset=["score", "fluency"]).groupby("metric", sort=False)
     columns = {"pearson": "r", "pearson_low": "low", "pearson_high": "high"}
@@ -217,11 +217,6 @@ def fluency_summary(rows: pd.DataFrame) -> pd.DataFrame:
     table["systems"] = there.size()
     table["p"] = [float(correlation_p(row.r, row.systems)) for row in table.itertuples()]
     table["shown"] = (table.low > 0) & (table.p < 0.05)
-    table["note"] = [
-        f"r = {row.r:z.2f} ({row.low:z.2f} to {row.high:z.2f}), k = {row.systems}, "
-        f"n = {row.n} ({row.n_docs} docs)"
-        for row in table.itertuples()
-    ]
     return table
 
 

@@ -200,6 +200,7 @@ def drag_points(
     points: pd.DataFrame,
     *,
     draggable: Iterable[str],
+    hollow: Iterable[str] = (),
     readout: str = "pearson",
     title: str = "",
     label: str = "system",
@@ -215,6 +216,7 @@ def drag_points(
     ----------
     points : table with the columns `label`, `x` and `y`
     draggable : labels of the points that move
+    hollow : labels of rings, which have no part in the correlation
     readout : {"pearson", "spearman", "hidden"}
         The correlation of all points; "hidden": a button reveals the true places.
     names : titles of the axes, by default the columns
@@ -224,20 +226,23 @@ def drag_points(
     table = _checked(points, (x, y), (x, y), name=label)
     table = table.assign(label=table[label].astype(str))
     known = table["label"].tolist()
-    moved = [checks.one_of(one, known, "point") for one in draggable]
+    moved, rings = (
+        [checks.one_of(n, known, "point") for n in some] for some in (draggable, hollow)
+    )
     spans = [(float(table[c].min()), float(table[c].max())) for c in (x, y)]
     fits = [(a - 0.15 * (b - a or 1), b + 0.15 * (b - a or 1)) for a, b in spans]
     plane = _Frame(ranges or (fits[0], fits[1]), size, names or (x, y), fields=(x, y))
     free, fixed = table.set_index("label").loc[moved].reset_index(), table[~table.label.isin(moved)]
-    look: Any = {"align": "left", "dx": 14, "fontSize": FONT}
-    names_of_free = _Layer(free, name="anxlabels").mark_text(**look)
+    named = _Layer(free, name="anxlabels").mark_text(align="left", dx=14, fontSize=FONT)
     leaders, texts, _ = _label_layers(fixed, plane, [], free.assign(label=""))
+    solid = fixed[~fixed.label.isin(rings)]
     layers = [
         *leaders,
-        _dots(fixed, fill=QUIET).encode(**plane.channels),
+        _dots(solid, fill=QUIET).encode(**plane.channels),
+        *([plane.rings(fixed[fixed.label.isin(rings)])] if rings else []),
         *texts,
         _dots(free, "anxdots", fill=_GUESS).encode(**plane.channels),
-        names_of_free.encode(**plane.channels, text="label:N"),
+        named.encode(**plane.channels, text="label:N"),
     ]
     words = _systems_text(table.assign(system=table["label"]), (x, y))
     chart = plane.finished(layers, [words])
@@ -250,7 +255,7 @@ def drag_points(
         "names": [*plane.titles],
         "moved": moved,
         "places": free[[x, y]].to_numpy().tolist(),
-        "others": fixed[[x, y]].to_numpy().tolist(),
+        "others": solid[[x, y]].to_numpy().tolist(),
     }
     return _DragPoints.of(chart, data=data | drawn(chart))
 

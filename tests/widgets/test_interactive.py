@@ -66,6 +66,7 @@ def test_points_have_a_plane_and_a_picture():
     assert (widget.data["moved"], widget.data["places"]) == (["d"], [[4, 0]])
     assert "d (4, 0)" in widget.static_html()
     assert repr(widget) == "DragPoints(1 to drag, 3 fixed)"
+    assert len(drag_points(SYSTEMS, draggable=["d"], hollow=["a"]).data["others"]) == 2
     for wrong in (
         {"draggable": ["e"]},
         {"draggable": ["a"], "readout": "tau"},
