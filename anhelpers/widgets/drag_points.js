@@ -11,12 +11,11 @@ function correlation(points, of) {
 function render({ model, el }) {
   const data = model.get("data"), { moved, others, places, names } = data, [x0, x1, y0, y1, w, h] = data.box;
   const hidden = data.readout === "hidden", chart = div("chart", sized(data)), compare = button("Compare", "Compare");
-  const words = make("div", { class: "anx-readout", "aria-live": "polite" }), tools = div("tools", compare);
-  const root = rootOf(data, "points anx-card", "points to drag", chart, tools, words);
+  const words = make("div", { class: "anx-readout", "aria-live": "polite" });
+  const root = rootOf(data, "points anx-card", "points to drag", ...(hidden ? [div("tools", compare, words), chart] : [chart, words]));
   const svg = chart.firstChild, plane = svg.querySelector(".anxdots_marks"), lines = drawing("g", { class: "anx-truth" });
   svg.setAttribute("role", "group");
   svg.querySelectorAll(".anxlabels_marks").forEach((mark) => mark.remove());
-  tools.hidden = !hidden;
   el.append(root);
   let compared = false;
 
@@ -47,9 +46,7 @@ function render({ model, el }) {
   plane.replaceChildren(lines, ...dots);
 
   function said() {
-    const off = places.map((p, k) => placed(k) && Math.hypot(...toPixels(p).map((c, i) => c - seen(k)[i])));
-    const far = off.filter(Number.isFinite), mean = (100 * far.reduce((a, b) => a + b, 0)) / far.length / w;
-    if (compared) return [`Mean distance: ${number(mean, 0)} % of the map's width.`];
+    if (compared) return ["A ring is the true place, a dot your guess."];
     if (hidden) return ["Drag the points onto the map, then compare."];
     const all = others.concat(places.map((p, k) => placed(k) || p)), ranked = data.readout === "spearman";
     const r = (some) => `${ranked ? "ρ" : "r"} = ${correlation(some, ranked ? ranks : (v) => v)}`;
@@ -67,7 +64,8 @@ function render({ model, el }) {
       set(text, { x: left ? -14 : 14, "text-anchor": left ? "end" : "start" });
       if (!compared || !placed(k)) return;
       const line = drawing("line", { x1: c, y1: d, x2: a, y2: b, "stroke-dasharray": "4 3" });
-      lines.append(line, drawing("circle", { cx: c, cy: d, r: 9 }));
+      const name = { class: "anx-name", "font-size": 16, fill: "currentColor", x: left ? c + 14 : c - 14, y: d + 5 };
+      lines.append(line, drawing("circle", { cx: c, cy: d, r: 9 }), drawing("text", { ...name, "text-anchor": left ? "start" : "end" }, moved[k]));
     });
     off(compare, !moved.some((_, k) => placed(k)));
     words.replaceChildren(...said());
