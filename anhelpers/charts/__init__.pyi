@@ -2,7 +2,6 @@
 
 from . import frame as frame
 from .correlation import plot_bias as plot_bias
-from .correlation import plot_decisions as plot_decisions
 from .correlation import plot_local_correlation as plot_local_correlation
 from .curve import plot_curve as plot_curve
 from .curve import plot_optimism as plot_optimism

@@ -1,6 +1,5 @@
-"""Correlations: of the two axes near the frontier and far, of metrics with people; many p-values."""
+"""Correlations: of the two axes near the frontier and far, of metrics with people."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
@@ -25,15 +24,6 @@ _LOOKS = {  # kind of row: shape and fill
     "human": ("diamond", "#000000"),
 }
 _ENDS = ("", "_low", "_high")
-# rules that reject, each also together with all later ones: shape and fill (Okabe and Ito)
-LEVELS = {
-    "Bonferroni, Holm, uncorrected": ("circle", "#0072B2"),
-    "Holm, uncorrected": ("diamond", "#009E73"),
-    "uncorrected only": ("triangle-up", "#D55E00"),
-    "not significant": ("square", "#FFFFFF"),
-}
-_WIDE, _ROW = 250, 22  # px of a panel's plane, and of a feature
-_LEAST = 1e-12  # left edge of p
 
 
 def plot_local_correlation(
@@ -184,110 +174,3 @@ def plot_bias(
     words.append(fr._unnamed(lost))
     chart = alt.layer(*layers, *bars, *leaders, marks, *texts)
     return _framed(chart, title, words, [note], size=size)
-
-
-def _decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
-    """Tests of each method by p-value, with Holm's threshold and the rules that reject at alpha.
-
-    Parameters
-    ----------
-    table : feature, method, r, p, p_holm, as from `xmi.features`; a nan p is not a test
-
-    Returns
-    -------
-    The table with rank (1..m within the method), m, threshold (alpha/(m − rank + 1)), and level:
-    0 all three reject, 1 Holm and uncorrected, 2 uncorrected only, 3 none, as in `LEVELS`.
-    """
-    rows = _checked(table, ["method", "p", "p_holm"], ["r"], name="feature")
-    order = pd.Categorical(rows.method, list(dict.fromkeys(rows.method)))
-    rows = rows.assign(order=order).sort_values(["order", "p"], kind="stable", ignore_index=True)
-    tests = rows.groupby("order", observed=True).p
-    m, rank = tests.transform("size"), tests.cumcount() + 1
-    level = np.select([rows.p < alpha / m, rows.p_holm < alpha, rows.p < alpha], [0, 1, 2], 3)
-    rows = rows.drop(columns="order").assign(rank=rank, m=m, level=level)
-    return rows.assign(threshold=alpha / (m - rank + 1))
-
-
-def plot_decisions(
-    table: pd.DataFrame,
-    alpha: float = 0.05,
-    *,
-    names: Mapping[str, str] | None = None,
-    title: str | None = None,
-) -> alt.ConcatChart:
-    """Features of each method by p-value across three thresholds.
-
-    A feature is significant under Holm's correction if its mark and all marks above it are to the left of the
-    staircase.
-
-    Parameters
-    ----------
-    table : as in `_decided`
-    alpha : probability of a false rejection: of each test, or of any within a method if corrected
-    names : feature → label
-    title : claim of the chart; None: how many p-values each correction leaves
-    """
-    rows, names = _decided(table, alpha), names or {}
-    rows["name"] = [str(names.get(name, name)) for name in rows.feature]
-    low = max(_LEAST, min(rows.p.min(), alpha / rows.m.max()) / 1.2)
-    most, rows["x"] = int(rows.m.max()), rows.p.clip(lower=low)
-    axes = ("p (two-sided, log scale)", "")
-    plane = _Frame.over([low, 1], [1, most], axes, size=(_WIDE, _ROW * most), log=(True, False))
-    methods = [own for _, own in rows.groupby("method", sort=False)]
-    chart = alt.concat(*(_panel(own, alpha, plane) for own in methods), spacing=24)
-    below, holm, bonferroni = ((rows.level <= k).sum() for k in (2, 1, 0))
-    claim = f"{below} of {len(rows)} p-values are below {alpha:g}: Bonferroni leaves {bonferroni}, Holm {holm}"
-    line = " and ".join(f"α/{m} = {alpha / m:.2g}" for m in dict.fromkeys(rows.m))
-    notes = [
-        f"Solid line: α = {alpha:g}. Dashed: Bonferroni, {line}. Steps: Holm, α/(m − k + 1) "
-        "for the k-th smallest of m; the first mark right of its step ends the rejections."
-    ]
-    gone = dict.fromkeys(str(names.get(f, f)) for f in table.feature[table.p.isna()])
-    notes += [f"Without a p-value: {', '.join(gone)}."] if gone else []
-    notes += [f"p-values below {low:.2g} are drawn at the left edge."] if rows.p.min() < low else []
-    words, levels = [], [*LEVELS]
-    for method, own in rows.groupby("method", sort=False):
-        tests = own[["name", "r", "p", "level"]].itertuples(index=False)
-        said = (f"{name} r = {r:.2f}, p = {p:.2g} ({levels[k]})" for name, r, p, k in tests)
-        words.append(f"{method}: {'; '.join(said)}")
-    title, wide = claim if title is None else title, len(methods) * (_WIDE + 200)
-    return _framed(chart, title, words, notes, width=wide)
-
-
-def _panel(rows: pd.DataFrame, alpha: float, plane: _Frame) -> alt.LayerChart:
-    m, (wide, high) = int(rows.m.iloc[0]), plane.size
-    scale = alt.Scale(domain=[0.5, high / _ROW + 0.5], nice=False, reverse=True)
-    x, y = plane.channels["x"], alt.Y("rank:Q", axis=None, scale=scale)
-    row, above = {"y": y}, {"y": alt.value(-12)}
-    steps = pd.DataFrame({"order": range(2 * m), "x": alpha / (m - np.repeat(range(m), 2))})
-    steps["rank"] = np.repeat(range(1, m + 1), 2) + np.tile([-0.5, 0.5], m)
-    foot = _Layer(pd.DataFrame({"rank": [float(m)], "text": ["Holm"], "x": [alpha / 1.5]}))
-    purple = "#A04B78"
-    layers = [
-        _Layer(rows).mark_rule(color="#DDDDDD", strokeWidth=1).encode(**row),
-        _Layer(steps).mark_line(color=purple, strokeWidth=3).encode(x=x, y=y, order="order:Q"),
-        _text(foot, x, row, color=purple),
-    ]
-    for text, over, align, dash in ((f"α/{m}", m, "right", [5, 4]), ("α", 1, "left", [1, 0])):
-        line = _Layer(pd.DataFrame({"text": [text], "x": [alpha / over]}))
-        layers.append(line.mark_rule(strokeWidth=2, strokeDash=dash).encode(x=x))
-        layers.append(_text(line, x, above, align=align))
-    signed = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
-    layers.append(_text(_Layer(signed), alt.value(wide + 50), row))
-    layers.append(_text(_Layer(rows.assign(text=rows.name)), alt.value(-8), row))
-    layers.append(_text(_Layer(pd.DataFrame({"text": ["r"]})), alt.value(wide + 50), above))
-    shape, fill = zip(*LEVELS.values(), strict=True)
-    key = fr._legend(symbolSize=160, columnPadding=18, labelLimit=400)
-    looks = _told_apart("decision", LEVELS, key, shape=shape, fill=fill)
-    numbers = ("r", "p", "p_holm", "threshold", *rows.columns.intersection(["q"]))
-    tips: list[Any] = ["name:N", *map(_tip, numbers)]
-    decided = rows.assign(decision=[[*LEVELS][k] for k in rows.level])
-    marks = fr._dots(decided).encode(x=x, y=y, tooltip=tips, **looks)
-    look: dict[str, Any] = {"fontSize": 16, "anchor": "middle", "frame": "group"}
-    head = alt.TitleParams(str(rows.method.iloc[0]).capitalize(), **look)
-    return alt.layer(*layers, marks).properties(width=wide, height=high, title=head)
-
-
-def _text(rows: alt.Chart, x: Any, y: dict[str, Any], **look: Any) -> alt.Chart:
-    mark = rows.mark_text(**{"fontSize": fr.FONT, "baseline": "middle", "align": "right"} | look)
-    return mark.encode(x=x, **y, text="text:N")
