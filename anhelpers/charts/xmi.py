@@ -371,7 +371,7 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
     y, at, low = (alt.Y(f"{c}:Q", axis=None, scale=scales[1]) for c in ("top", "at", "below"))
     most = float(rows["value"].abs().max()) or 1.0
     scale = alt.Scale(domain=[-most, 0, most], range=[_BELOW, "#FFFFFF", _ABOVE], interpolate="rgb")
-    tips: list[Any] = ["text:N", "token:N", alt.Tooltip("value:Q", format="+.3f")]
+    tips: list[Any] = ["text:N", "token:N", alt.Tooltip("number:N", title="value")]
     look: dict[str, Any] = {"fontSize": FONT, "baseline": "middle"}
     base, fill = _Layer(rows), alt.Fill("value:Q", scale=scale, legend=None)
     box = base.mark_rect(stroke="#BBBBBB", strokeWidth=1)
