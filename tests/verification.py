@@ -101,7 +101,6 @@ NOT_QUANTITIES = {
     "accuracy.bleu": "",
     "accuracy.comet": "",
     "accuracy.metricx": "",
-    "xmi.measure": "xmi_table",
     "xmi.models": "load_q_lm",
     "xmi.toy": "toy_candidates",
     "xmi.trainings": "read_trainings train_both_ways train_pair",

@@ -98,7 +98,7 @@ def plot_xmi_bars(table: pd.DataFrame, *, order: str = "xmi", title: str = "") -
     ----------
     table : direction, h_lm, h_mt, xmi in bits; src and trg where names have another form than
         "en-fi"; optional xmi_low, xmi_high, h_lm_low, h_lm_high, bleu
-        From `xmi.xmi_table` or `xmi.published.published_table`. A direction is beside its reverse.
+        From `xmi.published.published_table`. A direction is beside its reverse.
     order : "xmi", "bleu" (largest first), "h_lm", "h_mt" (smallest first), "name" or "given"; of
         a direction and its reverse, by their mean
 

@@ -10,7 +10,6 @@ from .measure import pointwise_xmi as pointwise_xmi
 from .measure import sentence_cross_entropy as sentence_cross_entropy
 from .measure import xmi as xmi
 from .measure import xmi_difference as xmi_difference
-from .measure import xmi_table as xmi_table
 from .models import load_q_lm as load_q_lm
 from .models import xmi_from_models as xmi_from_models
 from .published import FEATURE_NAMES as FEATURE_NAMES

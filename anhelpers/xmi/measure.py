@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -276,37 +276,6 @@ def xmi_difference(
     how = unit, COUNTS["all"], docs, rng, n_draws
     gap = (a_lm - a_mt) - (b_lm - b_mt)
     return _measured(["xmi difference"], [gap], a_scored & b_scored, how)[0]
-
-
-def xmi_table(
-    directions: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    *,
-    rng: np.random.Generator,
-    **options: Any,
-) -> pd.DataFrame:
-    """Tabulate XMI of several directions, a row each, from the same resamples.
-
-    Parameters
-    ----------
-    directions : mapping
-        Name such as "en-de" to (mt_logprobs, lm_logprobs).
-    **options : unit, docs and n_draws of `xmi`, for all directions
-
-    Returns
-    -------
-    direction; h_lm, h_mt and xmi, each with _se, _low and _high; unit, n, n_docs, left_out,
-    signature. `xmi_difference` has the interval of a difference.
-    """
-    rows, seed = [], int(rng.integers(2**63))
-    for name, scores in directions.items():
-        found = xmi(*scores, rng=np.random.default_rng(seed), **options)
-        row: dict[str, str | float] = {"direction": name}
-        for one in found.bits:
-            row |= {one.name: one.value, f"{one.name}_se": one.se}
-            row |= {f"{one.name}_low": one.low, f"{one.name}_high": one.high}
-        row |= {"unit": SENTENCE, "n": found.xmi.n, "n_docs": found.xmi.n_docs}
-        rows.append(row | {"left_out": found.left_out, "signature": found.xmi.signature})
-    return pd.DataFrame(rows)
 
 
 def _bits(
