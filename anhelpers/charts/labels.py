@@ -203,7 +203,7 @@ def _drawn_labels(
     labels: Sequence[_Label], plane: _Frame, name: str = ""
 ) -> tuple[list[alt.Chart], list[alt.Chart]]:
     """Layers of leader lines, in grey or named and in the labels' inks, and of texts with a halo."""
-    led = [label for label in labels if label.led]
+    led = [label for label in labels if label.led and label.text]
     leaders = []
     if led:
         ends = np.array([(*(one.led or ()), one.x - 4 * one.beside, one.y) for one in led])
