@@ -69,8 +69,8 @@ function table(data, order) { // {element, rows: [{kind, panels: key -> panel, v
   const head = heads("divergence", "along the paths", "here");
   const legend = data.paths.map(({ name }, k) => make("span", { class: "anx-entry" },
     make("span", { class: `anx-swatch anx-swatch${k}`, "aria-hidden": "true" }), name));
-  const caption = make("caption", {}, "Thick: the chosen path. Each divergence has one scale for all paths, from 0 (Q is R) " +
-    "up; what is infinite runs at ∞. The bar under a value is its share of the largest finite value on its path.");
+  const caption = make("caption", {}, "Thick: the chosen path. Each divergence has one scale for all paths and starts at 0 (Q is R). " +
+    "Infinite values are drawn at ∞. The bar under a value is its share of the largest finite value on its path.");
   const element = tableOf(caption, head, rows.map((row) => row.element));
   return { element: make("div", {}, div("legend", ...legend), element), rows };
 }
@@ -107,7 +107,7 @@ function render({ model, el }) {
       row.value.textContent = text;
       row.note.textContent = infinite ? why(row.kind, q)
         : most > 0 ? `${Math.round(100 * share)} % of ${number(most, digits)}`
-        : here.values[key].includes(null) ? "" : "0 on all of this path";
+        : here.values[key].includes(null) ? "" : "0 everywhere on this path";
       row.bar.style.width = `${100 * share}%`;
       row.bar.classList.toggle("anx-infinite", infinite);
       const name = data.labels[row.kind] + (row.kind === "renyi" ? ` of order ${data.orders[order()][1]}` : "");

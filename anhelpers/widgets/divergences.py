@@ -203,11 +203,11 @@ def three_routes(
     one, rare, main = np.eye(len(r)), int(np.where(r > 0, r, 2).argmin()), int(r.argmax())
     kept = np.where(np.arange(len(r)) == rare, 0, r)
     text = f"R says “{names[rare]}” in {100 * r[rare]:.3g} % of the texts. "
-    text += "Q says it less and less, and at the end never."
+    text += "Q says it less and less often, and never at the end."
     routes = {"lose the rare word": _Route([r, kept / kept.sum()], text)}
     if (r == 0).any():
         new = int((r == 0).argmax())
-        text = f"R never says “{names[new]}”. Q says it more and more, at the end in "
+        text = f"R never says “{names[new]}”. Q says it more and more often, and at the end in "
         stops = [r, (1 - share) * r + share * one[new]]
         routes["invent a word"] = _Route(stops, f"{text}{100 * share:.3g} % of the texts.")
     there = [y for y in np.argsort(cost[main], kind="stable") if r[y] > 0 and cost[main, y] > 0]
@@ -215,7 +215,7 @@ def three_routes(
         near, far, share = there[0], there[-1], min(share, float(r[main]))
         taken = r - share * one[main]
         text = f"First {100 * share:.3g} % of the texts go from “{names[main]}” to “{names[near]}” "
-        text += f"(t up to 0.5), then the same ones go on to “{names[far]}”."
+        text += f"(t up to 0.5), then the same texts move on to “{names[far]}”."
         stops = [r, taken + share * one[near], taken + share * one[far]]
         routes["shift to a neighbour, then far"] = _Route(stops, text)
     return routes

@@ -16,8 +16,8 @@ function controls() {
   const id = newId();
   const ui = {
     ...slideBar(id, "β (naturalness weight)", { min: 0 },
-      ["◀", "Previous change: the next smaller β at which what is shown changes"],
-      ["▶", "Next change: the next larger β at which what is shown changes"]),
+      ["◀", "Previous change: the next smaller β at which a displayed choice changes"],
+      ["▶", "Next change: the next larger β at which a displayed choice changes"]),
     rank: span("rank"),
     views: [["one", "one sentence"], ["table", "all sentences"]].map(([view, text]) =>
       make("button", { type: "button", value: view, ...QUIET }, text)),
@@ -37,7 +37,7 @@ function controls() {
     body: make("tbody"),
   };
   ui.value.after(ui.rank);
-  ui.view = make("span", { class: "anx-pair anx-views", role: "group", "aria-label": "What is shown" }, ...ui.views);
+  ui.view = make("span", { class: "anx-pair anx-views", role: "group", "aria-label": "View" }, ...ui.views);
   ui.picker = span("pair", make("label", { for: ui.sentence.id, class: "anx-unseen" }, "sentence"), ui.earlier, ui.sentence, ui.later);
   ui.domainBox = labelled("domain", ui.domain);
   ui.pages = span("pair", ui.back, ui.where, ui.forth);
@@ -95,7 +95,7 @@ function render({ model, el }) {
     const n = ranks.last - 1;
     paintSlider(` · ${said}`);
     ui.rank.textContent = n ? `${Math.min(ranks.changes(b), n)} of ${n} change${n > 1 ? "s" : ""}` : "no change";
-    ui.rank.title = alone() ? "of this sentence" : "of the rows that are shown";
+    ui.rank.title = alone() ? "of this sentence" : "of the displayed rows";
   }
 
   function paintOne({ row, k, head, far }, b) {
@@ -113,7 +113,7 @@ function render({ model, el }) {
   function traded(row, k) { // what naturalness cost so far
     const by = [row.accuracy[0] - row.accuracy[k], row.naturalness[k] - row.naturalness[0]];
     const [paid, gained] = by.map((x, i) => number(x, judge.digits[i]));
-    return k ? [` · since β = 0 paid ${paid} and gained ${gained}`] : [];
+    return k ? [` · since β = 0: lost ${paid}, gained ${gained}`] : [];
   }
 
   function fill(one, k, flash) {

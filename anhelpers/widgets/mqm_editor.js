@@ -47,7 +47,7 @@ const pearsonOf = (values) => pearson(...[1, 2].map((k) => values.map((v) => rou
 function together(start, now) {
   const n = now.length, r = pearsonOf(now), was = number(pearsonOf(start), 2);
   const before = number(r, 2) === was ? "" : `; at the start r = ${was === "NaN" ? "nan" : was}`;
-  if (Number.isNaN(r)) return `no correlation, as all ${n} systems are equal on one axis${before}`;
+  if (Number.isNaN(r)) return `no correlation, because all ${n} systems are equal on one axis${before}`;
   const half = n > 3 ? 1.959963984540054 / Math.sqrt(n - 3) : NaN;
   const [low, high] = [-half, half].map((d) => Math.tanh(Math.atanh(r) + d));
   const word = low > 0 ? "together" : high < 0 ? "against each other" : "undecided";
@@ -162,7 +162,7 @@ function controls(data) {
     chart: div("chart"),
     zoom: div("note anx-zoom"),
   };
-  const caption = make("caption", {}, "Marks: how many errors raters marked. Points: what they cost per segment, the mean over the systems.");
+  const caption = make("caption", {}, "Marks: how many errors the raters marked. Points: their cost per segment, averaged over the systems.");
   ui.table = tableOf(caption, heads("category", "marks", "points", "counts for"), rows.map((one) => one.row));
   ui.box = make("div", { class: "anx-box", tabindex: 0, role: "region", "aria-label": "what each category counts for" }, ui.table);
   ui.costs = make("div", { class: "anx-weights", role: "group", "aria-label": "what an error costs, in MQM points" },
@@ -231,7 +231,7 @@ function render({ model, el }) {
       }
     });
     const said = zoom.map((factor, k) => (factor === 1 ? "" : `${["fluency", "accuracy"][k]} ×${factor}`)).filter(Boolean);
-    ui.zoom.textContent = said.length ? `Mind the axes: they now reach farther, ${said.join(" and ")}.` : "";
+    ui.zoom.textContent = said.length ? `The axes now extend farther: ${said.join(" and ")}.` : "";
     root.dataset.zoom = zoom.join(" ");
     svg.setAttribute("aria-label", "penalties on accuracy and fluency: " + now.map((v, i) => {
       const was = moved[i] ? `; at the start ${short(start[i][1])}, ${short(start[i][2])}` : "";

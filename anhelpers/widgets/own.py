@@ -167,5 +167,5 @@ def _printed(segment: dict[str, Any]) -> str:
     for k, start in zip(segment["chain"], segment["beta"], strict=True):
         scores = number(chrf[k], 1), number(nats[k], 2)
         rows.append((beta_label(start), segment["tags"][k], *scores, segment["texts"][k]))
-    caption = f"Source {segment['id']}: {segment['src']} What the oracle takes:"
+    caption = f"Source {segment['id']}: {segment['src']} The oracle's choices:"
     return _plain_table(caption, ("from", "candidate", "chrF", "critic", "translation"), rows)

@@ -159,10 +159,10 @@ function render({ model, el }) {
   function turn(by) {
     const page = place() + by, left = blanks(pages.slice(0, first).flatMap((one) => one.rows));
     if (page < 0 || page >= pages.length) return;
-    if (page < first && shown()) { say("Fluency is closed: the sources have been shown."); return; }
+    if (page < first && shown()) { say("You have seen the sources, so the fluency ratings are final."); return; }
     if (page === first && !shown() && left && !warned) {
       warned = true;
-      say(`${left} fluency rating${left > 1 ? "s are" : " is"} blank, and will stay so once a source is shown. Press again to go on.`);
+      say(`${left} fluency rating${left > 1 ? "s are" : " is"} blank. You cannot add fluency ratings after you see a source. Press again to continue.`);
       return;
     }
     if (page >= first) model.set("sources_shown", true);
@@ -200,7 +200,7 @@ function render({ model, el }) {
     model.save_changes();
     stored = true;
     paint();
-    say(`This browser kept ${root.dataset.rated} of ${rows.length} ratings${kept.rater ? ` of ${kept.rater}` : ""}: go on, or start over if they are not yours.`);
+    say(`This browser saved ${root.dataset.rated} of ${rows.length} ratings${kept.rater ? ` of ${kept.rater}` : ""}: continue, or start over if they are not yours.`);
   }
 
   function anew() {
@@ -227,7 +227,7 @@ function render({ model, el }) {
     const file = `ratings_${data.sheet}_${rater.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_")}.csv`;
     download(file, csvOf(data, rows, rater, model.get("ratings"), model.get("seconds")));
     unsaved = false;
-    say(`Saved ${root.dataset.rated} of ${rows.length} ratings as a download: ${file}. Hand that file in.`);
+    say(`Saved ${root.dataset.rated} of ${rows.length} ratings as a download: ${file}. Hand in this file.`);
   }
 
   // ---- where the hand goes

@@ -62,8 +62,8 @@ function table(data) { // {element, cells (X, C), marginal (C), difference (C)}
   const line = (name, some) => make("tr", {}, make("th", { scope: "row", colspan: 2 }, name), ...some);
   const foot = make("tfoot", {}, line("marginal Q(y)", marginal), line("reference R(y)", reference),
     line("difference, points", difference));
-  const caption = make("caption", {}, make("span", {}, "Each row is Q(y|x): how often the best translator says each target for this " +
-    "source. Bold: the most probable. Below: what it says over all sources, and the monolingual reference."));
+  const caption = make("caption", {}, make("span", {}, "Each row is Q(y|x): how often the best translator chooses each target for this " +
+    "source. Bold: the most probable. Below: its output over all sources, and the monolingual reference."));
   const element = tableOf(caption, head, body);
   element.append(foot);
   return { element, cells, marginal, difference };
@@ -87,7 +87,7 @@ function render({ model, el }) {
   el.append(root);
   ui.chart.append(parsed(data));
   if (!data.exact) ui.chart.append(make("div", { class: "anx-note" },
-    `The true curve lies at most ${betaNumber(data.gap)} above the drawn line.`));
+    `The true curve is at most ${betaNumber(data.gap)} above the drawn line.`));
   const point = ui.chart.querySelector(".bxpoint_marks path");
 
   const nat = () => model.get("naturalness");
