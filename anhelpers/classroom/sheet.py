@@ -25,7 +25,7 @@ from ..widgets.base import Widget, html_lang
 
 CRITERIA = {  # what 1 and what 5 mean
     "accuracy": (
-        "says something else than the source",
+        "says something other than the source",
         "says all that the source says, and nothing more",
     ),
     "fluency": ("hardly readable", "reads as if it had been written in this language"),
