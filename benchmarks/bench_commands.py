@@ -23,11 +23,11 @@ import sacrebleu
 
 import anhelpers as an
 
-from .table import Row, beside, interleaved, limited, seconds_of
+from .table import Row, beside, interleaved, limited, peak_gib, seconds_of
 
 GOALS = {1: "<= 0.8", 12: "<= 0.25"}
 FIRST_GOAL = "<= 1.2"
-HELP_LIMIT, PLANE_LIMIT = 0.25, 20.0  # seconds
+HELP_LIMIT, PLANE_LIMIT, MEMORY_LIMIT = 0.25, 20.0, 1.5  # seconds, GiB
 
 
 def _called(module: str, *words: str | Path, **variables: str) -> str:
@@ -114,3 +114,7 @@ def rows(quick: bool) -> Iterator[Row]:
         seconds = [seconds_of(partial(_called, "anhelpers", *words, **store))[0]]
         workload = "anhelpers plane --data wmt24/en-de --mine FILE"
         yield limited(workload, seconds, PLANE_LIMIT, lambda s: f"{s:.1f} s")
+        gib = peak_gib(
+            sys.executable, "-m", "anhelpers", *words, env=os.environ | {"ANHELPERS_STORE": "off"}
+        )
+        yield limited(f"{workload}, memory", [gib], MEMORY_LIMIT, lambda g: f"{g:.2f} GiB")

@@ -1,4 +1,4 @@
-"""The exact curve beside a grid of 1000 β, and what the β explorer asks for at every step of the slider.
+"""The exact curve beside a grid of 1000 β.
 
 The grid is the fastest we know in float64: one product and one sum in place and one argmax per β. N = 997, K = 1024.
 """
@@ -10,17 +10,15 @@ import numpy as np
 
 import anhelpers as an
 
-from .table import Row, beside, interleaved, limited, seconds_of
+from .table import Row, beside, interleaved, seconds_of
 
 GRID = np.geomspace(1e-4, 1e4, 1000)
 
 
-def problem(kind: str, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Segment ids, an accuracy in points and a mean log-probability: Gaussian, or "rounded" so that ties abound."""
+def problem(n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Segment ids, an accuracy in points and a mean log-probability, Gaussian."""
     rng = np.random.default_rng(1)
     accuracy, naturalness = rng.normal(55, 12, n * k), rng.normal(-4, 0.5, n * k)
-    if kind == "rounded":
-        accuracy, naturalness = accuracy.round(2), naturalness.round(2)
     return np.repeat(np.arange(n), k), accuracy, naturalness
 
 
@@ -35,8 +33,10 @@ def grid_curve(accuracy: np.ndarray, naturalness: np.ndarray, betas: np.ndarray)
     return best
 
 
-def _curve_rows(kind: str, n: int, k: int, quick: bool) -> Iterator[Row]:
-    segment, accuracy, naturalness = problem(kind, n, k)
+def rows(quick: bool) -> Iterator[Row]:
+    """The curve for every β."""
+    n, k = (200, 1024) if quick else (997, 1024)
+    segment, accuracy, naturalness = problem(n, k)
     an.oracle_curve(segment, accuracy, naturalness)  # compiles
     betas = GRID[::20] if quick else GRID
     a, m = accuracy.reshape(n, k), naturalness.reshape(n, k)
@@ -52,21 +52,12 @@ def _curve_rows(kind: str, n: int, k: int, quick: bool) -> Iterator[Row]:
             worst,
             (np.abs(accuracy[chosen] + beta * naturalness[chosen] - wanted) / (1 + beta)).max(),
         )
-    workload = f"oracle curve, all β, {kind}, {n} x {k}"
     agree = f"values at grid β within {worst:.0e} (1 + β)"
     yield beside(
-        workload,
+        f"oracle curve, all β, {n} x {k}",
         f"numpy {np.__version__}, grid of 1000 β",
         times,
         goal=">= 100",
         agree=agree,
         agrees=worst < 1e-9,
     )
-    yield limited(workload, [ours for _, ours in times], 10e-3, lambda s: f"{s * 1e3:.3g} ms")
-
-
-def rows(quick: bool) -> Iterator[Row]:
-    """The curve of two kinds of scores."""
-    n, k = (200, 1024) if quick else (997, 1024)
-    for kind in ("Gaussian", "rounded"):
-        yield from _curve_rows(kind, n, k, quick)

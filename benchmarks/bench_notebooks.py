@@ -1,4 +1,4 @@
-"""Running notebooks, as the README's commands do, and importing the package.
+"""Running notebooks, as the README's commands do.
 
 python -m benchmarks notebooks [--quick]
 """
@@ -15,16 +15,6 @@ from pathlib import Path
 
 from .table import Row, limited
 
-IMPORT = "import sys, time; start = time.perf_counter(); import anhelpers; print(time.perf_counter() - start)"
-
-
-def _import_seconds() -> float:
-    return float(
-        subprocess.run(
-            [sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True
-        ).stdout
-    )
-
 
 def _command(*arguments: str) -> float:
     """Seconds of one call of the command as the Makefile makes it, for somebody whose store of scores is empty."""
@@ -40,11 +30,9 @@ def _command(*arguments: str) -> float:
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """The README's commands, and the import."""
+    """The README's commands."""
     first = [_command("00_start_here") for _ in range(1 if quick else 3)]
     yield limited("the first notebook, as `make start` runs it", first, 8.0, "{:.1f} s".format)
     if not quick:
         every = [_command("--jobs", "2")]
         yield limited("all 21 notebooks, as `make run` does", every, 60.0, "{:.1f} s".format)
-    seconds = [_import_seconds() for _ in range(3 if quick else 11)]
-    yield limited("import anhelpers", seconds, 30e-3, lambda s: f"{s * 1e3:.1f} ms")

@@ -19,9 +19,6 @@ from .table import POINTS, Row, exponent
 __all__ = ["write_results"]
 
 FOLDER = Path("build", "bench")
-AT_ONCE = (
-    4  # workloads in one chart, each along N and perhaps along K: eight lines can be told apart
-)
 HEADS = {
     "workload": "workload",
     "goal": "goal",
@@ -43,12 +40,7 @@ def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     paths = [FOLDER / f"{name}.csv" for name in tables]
     for path, shown in zip(paths, tables.values(), strict=True):
         shown.to_csv(path, index=False)
-    workloads = points["workload"].unique() if len(points) else []
-    charts = [
-        picture(_growth(points[points["workload"].isin(workloads[i : i + AT_ONCE])], what, title))
-        for what, title in GROWTH.items()
-        for i in range(0, len(workloads), AT_ONCE)
-    ]
+    charts = [picture(_growth(points))] if len(points) else []
     told = "Ratios are medians, with the ends of the rounds. With a goal of the form ≥ x we are so many times faster; "
     told += "with one of the form ≤ x the ratio is our time or size by the peer's, or by the limit."
     parts = {"What was measured": [f"{told}\n{_machine(quick)}"], "Rows": [_readable(table)]}
@@ -73,29 +65,22 @@ def _readable(table: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-GROWTH = {
-    "seconds": "Time grows with the number of pairs",
-    "mib": "Memory grows with the number of pairs, or not at all",
-}
-
-
-def _growth(points: pd.DataFrame, what: str, title: str):
-    """The growth chart: a line per workload and direction with its exponent, both axes logarithmic."""
-    drawn = points.dropna(subset=[what])
-    drawn = drawn.assign(y=drawn[what].clip(lower=1e-4 if what == "seconds" else 0.1))
+def _growth(points: pd.DataFrame):
+    """The growth chart: a line per workload with its exponent, both axes logarithmic."""
     slopes = {
-        key: exponent(own["size"], own["y"]) for key, own in drawn.groupby(["workload", "along"])
+        key: exponent(own["size"], own["seconds"])
+        for key, own in points.groupby(["workload", "along"])
     }
-    keys = zip(drawn.workload, drawn.along, strict=True)
+    keys = zip(points.workload, points.along, strict=True)
     series = [f"{name}, {along}^{slopes[name, along]:.2f}" for name, along in keys]
-    lines = pd.DataFrame({"series": series, "x": drawn["size"].astype(float), "y": drawn.y})
-    unit = "seconds" if what == "seconds" else "MiB above the input"
+    sizes = points["size"].astype(float)
+    lines = pd.DataFrame({"series": series, "x": sizes, "y": points.seconds.clip(lower=1e-4)})
     return an.plot_lines(
         lines,
         lines,
         x_title="number of sources N, or of candidates K",
-        y_title=f"{unit} (lower is better)",
-        title=title,
+        y_title="seconds (lower is better)",
+        title="Time grows with the number of pairs",
         log="xy",
     )
 

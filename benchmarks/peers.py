@@ -19,7 +19,6 @@ __all__ = ["PeerMissing", "ask", "environment", "peer"]
 ENVIRONMENTS = Path("build", "bench", "environments")
 TORCH = "torch==2.13.0"
 NEEDS = {  # name of benchmarks/peer_NAME.py -> what pip installs beside it
-    "alibi": ["alibi-detect==0.13.0", "numpy==1.26.4", TORCH],
     "lm": ["minicons==0.3.39", "lmppl==0.3.2", "transformers==4.57.6", TORCH],
     "mbrs": ["mbrs==0.1.8", "unbabel-comet==2.2.7", "transformers==4.57.6", "setuptools<81", TORCH],
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 import statistics
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +23,7 @@ __all__ = [
     "limited",
     "not_measured",
     "peak_bytes",
+    "peak_gib",
     "seconds_of",
     "within",
 ]
@@ -114,6 +117,20 @@ def peak_bytes(program: Callable[[], Any]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+# A process starts with the peak of the one that starts it, so a small one does.
+_PEAK = """import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(done.returncode)"""
+
+
+def peak_gib(*command: Any, **how: Any) -> float:
+    """The largest resident size of a command, as Linux counts it."""
+    words = [sys.executable, "-c", _PEAK, *map(str, command)]
+    done = subprocess.run(words, check=True, capture_output=True, text=True, **how)
+    return int(done.stdout) / 2**20
 
 
 def within(found: np.ndarray, wanted: np.ndarray, most: float, unit: str) -> dict[str, Any]:

@@ -252,12 +252,11 @@ def _batches(
 
 def _gather(count: chrf.Counter, batches: list[_Batch], threads: int) -> np.ndarray:
     """(n, S) counts in the order of the candidates."""
-    parts = []
+    out, n = np.empty(0), sum(len(batch.rows) for batch in batches)
     with progress(0, "counting", "texts") as step, ThreadPoolExecutor(threads) as pool:
-        for part in pool.map(lambda batch: count(*batch[1:]), batches):
-            parts.append(part)
+        parts = pool.map(lambda batch: count(*batch[1:]), batches)
+        for batch, part in zip(batches, parts, strict=True):
+            out = out if out.size else np.empty((n, part.shape[1]), part.dtype)
+            out[batch.rows] = part
             step(len(part))
-    counts = np.concatenate(parts)
-    out = np.empty_like(counts)
-    out[np.concatenate([batch.rows for batch in batches])] = counts
     return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..metrics import Metric, check_language
 from ..progress import note_once
 
 _COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
+_AT_ONCE = 500_000  # texts; more take memory and no less time
 
 
 def scorable(test: TestSet, metric: Metric) -> np.ndarray:
@@ -111,16 +113,18 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
 
 
 def _corpus_scores(test: TestSet, metric: Metric) -> list[float]:
-    """The corpus score of each system, from one count of all texts where a metric counts."""
+    """The corpus score of each system, from one count of many texts where a metric counts."""
     n, k = len(test), len(test.systems)
     if metric.count is None or not n:
         score: Any = metric.score_corpus
         return [score(hyps, refs=test.streams, srcs=test.srcs) for hyps in test.systems.values()]
-    texts = [text for hyps in test.systems.values() for text in hyps]
-    counts = metric.count(texts, refs=test.streams, segment=np.tile(np.arange(n), k))
-    # cumsum adds in order, as sacreBLEU
-    sums = np.cumsum(counts.reshape(k, n, -1), axis=1)[:, -1]
-    return metric.score_count(sums).tolist()  # type: ignore[misc]  # what counts, scores its counts
+    outputs, step, sums = [*test.systems.values()], max(1, _AT_ONCE // n), []
+    for some in (outputs[i : i + step] for i in range(0, k, step)):
+        texts, segment = [*chain(*some)], np.tile(np.arange(n), len(some))
+        counts = metric.count(texts, refs=test.streams, segment=segment)
+        # cumsum adds in order, as sacreBLEU
+        sums += [np.cumsum(part, axis=0)[-1] for part in counts.reshape(len(some), n, -1)]
+    return metric.score_count(np.array(sums)).tolist()  # type: ignore[misc]  # what counts, scores its counts
 
 
 def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
