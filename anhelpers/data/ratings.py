@@ -6,6 +6,7 @@ quoting differ by year. `anhelpers.mqm` scores them.
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import tarfile
@@ -13,7 +14,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain, compress
 from operator import itemgetter
 from os import PathLike
@@ -245,7 +246,7 @@ def _rows(path: str) -> pd.DataFrame:
     table = pd.DataFrame(found, columns=["line", "hash", *places])
     table.index = pd.Index(table.line.to_numpy())
     for name in _NAMES:
-        table[name] = table[name].str.strip()
+        table[name] = np.array([*map(str.strip, table[name])], object)
     table = _kept(table, path)
     if table.empty:
         raise DataError("got no ratings.", path)
@@ -269,7 +270,13 @@ def _lines(path: str) -> Iterator[str]:
                 data = archive.extractfile(file).read()  # type: ignore[union-attr]
         except (ValueError, tarfile.TarError) as error:
             raise DataError(f"expected an archive of one file ({error!s:.80}).", path) from None
-    return (f"{line}\n" for line in _decode(data, path).split("\n"))
+    try:  # most lines alone are ASCII, which is faster and smaller
+        lines = [line.decode() for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n")]
+    except UnicodeDecodeError:
+        lines = []
+    if not lines or b"\0" in data:
+        _decode(data, path)  # raises
+    return (f"{line}\n" for line in lines)
 
 
 def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
@@ -294,8 +301,11 @@ def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
     )
     if n := int((kept & (severity == "") & ~clean_category).sum()):
         note(f"{name}: {n} errors without a severity count as No-error.")
-    category = table.category.map(lambda one: _SIDE.sub("", one)).mask(clean_category, "No-error")
+    category = table.category.map(_without_side).mask(clean_category, "No-error")
     return table.assign(severity=clean, category=category)[kept]
+
+
+_without_side = lru_cache(4096)(partial(_SIDE.sub, ""))
 
 
 @lru_cache(4096)
