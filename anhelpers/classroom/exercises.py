@@ -49,7 +49,7 @@ def check(steps: Callable[..., None]) -> None:
         print(f"{name} {NOT_YET}: {hint}")
     except Exception as error:  # an answer of another type can raise anything
         first = (str(error).splitlines() or [""])[0]
-        print(f"{name} {NOT_YET}: the answer has another form ({type(error).__name__}: {first}).")
+        print(f"{name} {NOT_YET}: the answer has the wrong form ({type(error).__name__}: {first}).")
     else:
         print(f"{name} {RIGHT}")
         if os.environ.get("ANX_MODE") == "static":

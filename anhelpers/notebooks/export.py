@@ -35,8 +35,8 @@ _WIDTH = re.compile(r'<svg[^>]* width="([\d.]+)')
 _HALF = 700  # px; a narrower chart is as wide as the text
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _EXERCISES = (
-    "## Exercises\n\nThink, and write your answer down, or enter it where there is a field.{} "
-    "To have all answers checked, open the notebook `{}` in Jupyter."
+    "## Exercises\n\nWrite down your answer, or enter it where there is a field.{} "
+    "Jupyter checks all answers: open the notebook `{}`."
 )
 
 
@@ -144,7 +144,7 @@ def _prepare(cell: Any, name: str, solved: bool) -> None:
         cell.outputs = _shown(cell)
     for data in (one.get("data", {}) for one in cell.get("outputs", [])):
         if data.pop(_VIEW, None) and "text/html" not in data:
-            data["text/html"] = "<p><small>This control needs a kernel; open Jupyter.</small></p>"
+            data["text/html"] = "<p><small>This control works only in Jupyter.</small></p>"
         # a widget draws its chart itself
         if 'class="anx-host"' not in (shown := data.get("text/html", "")):
             shown = _PANDAS.sub("", _PICTURE.sub(_inlined, shown))

@@ -119,7 +119,7 @@ function marking({ source, gloss, words, raters }, weights, categories) { // {el
   function paint() {
     const errors = pens.filter((one, i) => one && one !== pens[i - 1]).map((one) => ({ ...one, points: weights()[one.severity] ?? 0 }));
     buttons.forEach((one, i) => { underline(one, pens[i] && pens[i].side, pens[i] && pens[i].severity); one.setAttribute("aria-pressed", !!pens[i]); });
-    mine.textContent = `Your ${errors.length} errors: ${said(errors)}`;
+    mine.textContent = `Your errors (${errors.length}): ${said(errors)}`;
     theirs.replaceChildren(...Object.entries(raters).map(([rater, marks]) => {
       const found = marks.map(([category, severity, name, text, from, to]) =>
         ({ side: categories()[category], severity, points: weights()[name], category, text, from, to }));

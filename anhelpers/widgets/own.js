@@ -22,16 +22,16 @@ function winsBetween(one, a, n) { // [from, to] of the β at which a point beats
 function beatenSaid(one, own) { // whether it lies above the oracle curve
   const wins = winsBetween(one, own.a, own.n);
   const prefer = `Both metrics together prefer yours to all ${one.texts.length} candidates`;
-  if (!wins) return "At every β some candidate has a higher value.";
+  if (!wins) return "At every β, another candidate has a higher value.";
   const [low, high] = wins;
   const where = low === 0 ? (high === Infinity ? "at every β" : `at β below ${shortBeta(high)}`)
     : high === Infinity ? `at β above ${shortBeta(low)}` : `at β from ${shortBeta(low)} to ${shortBeta(high)}`;
-  return `${prefer} ${where}. Is it true to the source?`;
+  return `${prefer} ${where}. Is it faithful to the source?`;
 }
 
 function oddsSaid(score) { // a critic's score in words
   const chance = clamp(Math.round(100 / (1 + Math.exp(-score))), 1, 99);
-  return `an original, with a chance of ${chance}\u00a0%`;
+  return `a ${chance}\u00a0% chance of an original`;
 }
 
 function colouredWords(text, judged, references) { // each word coloured by its share, pieces of a reference underlined

@@ -128,7 +128,7 @@ def test_a_translation_is_marked_and_compared(page, tmp_path):
     for word in ("dinner", "in", "Thursday,"):
         root.get_by_role("button", name=word, exact=True).focus()
         page.keyboard.press("Enter")
-    assert "Your 2 errors: accuracy 10 + fluency 0" in root.inner_text()
+    assert "Your errors (2): accuracy 10 + fluency 0" in root.inner_text()
     assert not root.locator(".anx-chart").is_visible()
     root.get_by_role("button", name="Compare").click()
     said = root.locator(".anx-rater b").all_inner_texts()

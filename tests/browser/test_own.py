@@ -112,7 +112,7 @@ def test_a_typed_sentence_has_its_scores_and_fools_both_metrics(root, page):
     area.fill(
         load(SETS["en"]).refs["refB"][23].replace("she", "he")
     )  # wrong, and near the reference
-    assert "Is it true to the source?" in verdict.inner_text()
+    assert "Is it faithful to the source?" in verdict.inner_text()
     assert root.locator(".anx-plane .anx-mine").is_visible()
     for _ in range(2):  # each source keeps its draft
         page.get_by_label("Next source").click()
