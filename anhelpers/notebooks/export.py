@@ -36,7 +36,7 @@ _HALF = 700  # px; a narrower chart is as wide as the text
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _EXERCISES = (
     "## Exercises\n\nWrite down your answer, or enter it where there is a field.{} "
-    "Jupyter checks all answers: open the notebook `{}`."
+    "To check all answers, open the notebook `{}` in Jupyter."
 )
 
 
