@@ -38,9 +38,9 @@ function controls(data) {
   const id = newId(), corner = data.exact ? "vertex" : "point";
   const ui = {
     ...slideBar(id, "", { min: 0, max: LAST },
-      [`◀ ${corner}`, `Previous ${corner}: towards the most accurate translator`],
-      [`${corner} ▶`, `Next ${corner}: towards the most natural translator`]),
-    scale: select({ id: id + "-s" }, [["naturalness", "N, every translator on the curve"], ["beta", `β, from ${corner} to ${corner}`]]),
+      ["◀", `Previous ${corner}: towards the most accurate translator`],
+      ["▶", `Next ${corner}: towards the most natural translator`]),
+    scale: select({ id: id + "-s" }, [["naturalness", "naturalness: every translator on the curve"], ["beta", `β, its price: from ${corner} to ${corner}`]]),
     readout: div("readout"),
     chart: div("chart"),
   };
@@ -51,7 +51,7 @@ function controls(data) {
 function table(data) { // {element, cells (X, C), marginal (C), difference (C)}
   const names = data.targets.map((name) => make("th", { scope: "col", dir: "auto", ...langOf(data, 1) }, name));
   if (data.others) names.push(make("th", { scope: "col", class: "anx-others" }, `others (${data.others})`));
-  const head = heads("source", "P(x)");
+  const head = heads("source", "share");
   head.append(...names);
   const row = (kind) => data.r.map(() => make("td", { class: kind }));
   const cells = data.sources.map(() => row("anx-q"));
@@ -60,10 +60,10 @@ function table(data) { // {element, cells (X, C), marginal (C), difference (C)}
   const marginal = row("anx-q"), reference = row("anx-q"), difference = row("anx-d");
   reference.forEach((cell, y) => show(cell, data.r[y]));
   const line = (name, some) => make("tr", {}, make("th", { scope: "row", colspan: 2 }, name), ...some);
-  const foot = make("tfoot", {}, line("marginal Q(y)", marginal), line("reference R(y)", reference),
+  const foot = make("tfoot", {}, line("all together", marginal), line("native writers", reference),
     line("difference, points", difference));
-  const caption = make("caption", {}, make("span", {}, "Each row is Q(y|x): how often the best translator chooses each target for this " +
-    "source. Bold: the most probable. Below: its output over all sources, and the monolingual reference."));
+  const caption = make("caption", {}, make("span", {}, "Each row: how often the best translator uses each sentence for this source; " +
+    "bold: most often. Below: its sentences over all sources, and those of native writers."));
   const element = tableOf(caption, head, body);
   element.append(foot);
   return { element, cells, marginal, difference };
@@ -82,7 +82,7 @@ function show(cell, q, bold = false) {
 function render({ model, el }) {
   const data = model.get("data"), curve = curveOf(data), ui = controls(data), grid = table(data);
   const [aName, nName] = data.names;
-  const translator = make("div", { class: "anx-table", tabindex: 0, role: "region", "aria-label": "the translator Q(y|x)" }, grid.element);
+  const translator = make("div", { class: "anx-table", tabindex: 0, role: "region", "aria-label": "the translator" }, grid.element);
   const root = rootOf(data, "an", "A(N) explorer", ui.bar, ui.tools, div("main", div("left", ui.chart), translator));
   el.append(root);
   ui.chart.append(parsed(data));
@@ -131,7 +131,7 @@ function render({ model, el }) {
     movePoint(point, data.box, at, a);
     const b = weightHere(), nText = `${nName} = ${number(at, data.digits[1])}`;
     const text = byBeta() ? `β = ${betaNumber(b)}` : nText;
-    const said = `${nText} · ${aName} = ${number(a, data.digits[0])} · ${betaSaid(v, share)}`;
+    const said = `${nText} · ${aName} = ${number(a, data.digits[0])}${byBeta() ? ` · ${betaSaid(v, share)}` : ""}`;
     ui.slider.value = Math.round(byBeta() ? curve.positionOf(b) : curve.positionOfNat(at));
     ui.slider.setAttribute("aria-valuetext", byBeta() ? `${text} · ${said}` : said);
     ui.value.textContent = text;
@@ -143,7 +143,7 @@ function render({ model, el }) {
 
   function layScale() {
     ui.scale.value = model.get("scale");
-    ui.label.textContent = byBeta() ? "β (naturalness weight)" : `${nName} (naturalness)`;
+    ui.label.textContent = byBeta() ? "β (price of naturalness)" : nName;
     paint();
   }
 

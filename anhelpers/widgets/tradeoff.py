@@ -150,9 +150,9 @@ def _static_table(data: dict, naturalness: float) -> str:
     others = [f"others ({data['others']})"] if data["others"] else []
     three = zip(data["sources"], data["p"], q, strict=True)
     rows = [[source, _percent(p), *map(_percent, row)] for source, p, row in three]
-    rows.append(["marginal Q(y)", "", *map(_percent, np.array(data["p"]) @ q)])
-    rows.append(["reference R(y)", "", *map(_percent, data["r"])])
-    return _plain_table(said, ["source", "P(x)", *data["targets"], *others], rows, "right")
+    rows.append(["all together", "", *map(_percent, np.array(data["p"]) @ q)])
+    rows.append(["native writers", "", *map(_percent, data["r"])])
+    return _plain_table(said, ["source", "share", *data["targets"], *others], rows, "right")
 
 
 def _percent(share: float) -> str:
