@@ -63,22 +63,22 @@ def bare_forward(lm, texts: list[str]) -> None:
 def _whole(lm, quick: bool) -> Iterator[Row]:
     rng = np.random.default_rng(3)
     distinct = list(dict.fromkeys(an.load_candidates("teaching").texts))
-    texts = [distinct[i] for i in rng.permutation(len(distinct))[: 24 if quick else 96]]
+    texts = [distinct[i] for i in rng.permutation(len(distinct))[: 24 if quick else 48]]
     ids = _token_ids(lm, texts, False)
     tokens = sum(len(i) - 1 for i in ids)
     ours = partial(score_texts, lm, texts, share_prefixes=False)
     programs = [lambda: one_by_one(lm, texts), ours]
-    times, (wanted, found) = interleaved(programs, 3 if quick else 5)
+    times, (wanted, found) = interleaved(programs, 3)
     workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
     show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
     told = within(found.mean, wanted, OTHERS, PER_TOKEN)
     yield beside(workload, HF + ", one by one", times, goal=">= 1.5", show=show, **told)
     judge = partial(_mean_states, lm, texts, (9,))
-    times, _ = interleaved([programs[0], judge], 3 if quick else 5)
+    times, _ = interleaved([programs[0], judge], 3)
     judged = workload.replace("log-probabilities", "states of layer 9")
     yield beside(judged, HF + ", log-probabilities one by one", times, goal=">= 5", show=show)
     for name in ("minicons", "lmppl"):
-        yield _beside_peer(name, workload, (lm, texts), 1 if quick else 3, show)
+        yield _beside_peer(name, workload, (lm, texts), 1 if quick else 2, show)
 
 
 def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> Row:
