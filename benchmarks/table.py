@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 POINTS: list[dict] = []
-"""What the growth chart is drawn from: workload, along ("N" or "K"), size, seconds, mib."""
+"""What the growth chart is drawn from: workload, along ("N" or "K"), size, seconds."""
 
 SIGNS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 Clock = Callable[[], float]

@@ -8,6 +8,7 @@ from anhelpers import cli
 from anhelpers.cli import site
 from anhelpers.notebooks import about, notebook_paths
 from anhelpers.notebooks.catalog import _About
+from anhelpers.widgets import guess
 
 BEFORE = {path.stem: about(path).before for path in notebook_paths()}
 
@@ -44,6 +45,15 @@ def test_every_page_links_to_its_neighbours_and_to_the_index(built, capsys):
     assert sorted(p.name for p in index.parent.iterdir()) == sorted(
         ["index.html", *(f"{name}.html" for name in BEFORE)]
     )
+
+
+def test_the_index_opens_with_the_first_widget_of_the_first_page(built):
+    first, second = (guess(ask, (1.0, "Yes."), range=(0, 2)).fragment() for ask in ("A?", "B?"))
+    page = f"<html><head></head><body>{first}<p>{second}</body></html>"
+    (built / "00_start_here.html").write_text(page, "utf-8")
+    assert made(built) == 0
+    text = (built / "site" / "index.html").read_text("utf-8")
+    assert (text.count(first), text.count(second)) == (1, 0)
 
 
 def test_notebooks_that_wait_for_each_other_are_listed_by_name():

@@ -6,6 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 import pytest
+from pandas.testing import assert_frame_equal
 
 from anhelpers.accuracy.metricx import VARIANTS, _inputs
 from anhelpers.cli import main
@@ -13,7 +14,7 @@ from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.lpp import Mono
 from anhelpers.plane import oracle_study
-from anhelpers.scoring import lookup, system_rows
+from anhelpers.scoring import lookup, system_rows, tables
 from anhelpers.scoring.lookup import (
     TABLE,
     accuracy_metric,
@@ -23,6 +24,13 @@ from anhelpers.scoring.lookup import (
 )
 
 from .. import metrics_page as page
+
+
+def test_large_sets_are_counted_in_parts_with_the_same_scores(monkeypatch):
+    test = load("teaching")
+    wanted = system_rows(test, [metric("chrf", test), metric("bleu", test)])
+    monkeypatch.setattr(tables, "_AT_ONCE", 2 * len(test))  # two systems at a time
+    assert_frame_equal(system_rows(test, [metric("chrf", test), metric("bleu", test)]), wanted)
 
 
 def test_it_is_the_metric_of_its_axis():
