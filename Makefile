@@ -72,7 +72,7 @@ strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
 define install
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -c constraints.txt -e ".[$(1)]"
-	-$(BIN)/python -m compileall -qq -j $(JOBS) -x '/tests?/|/transformers/models/' $(VENV)/lib
+	$(BIN)/python -m compileall -qq -j $(JOBS) -x '/tests?/|/transformers/models/' $(VENV)/lib || true
 	-$(BIN)/jupyter labextension disable "@jupyterlab/apputils-extension:announcements"   # no news, no search for updates; of this folder alone
 endef
 
