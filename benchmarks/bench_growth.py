@@ -47,6 +47,7 @@ def workloads(quick: bool) -> Iterator[Growing]:
         "K",
         k,
         lambda size: bench_surface.scoring(chrf, [own[:size] for own in cands], refs),
+        rounds=6,
     )
     lm = an.load_lm(device="cpu")
     yield Growing(f"log-probabilities, {lm.name}", "N", 32 // min(fewer, 4), partial(_lm, lm))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..data.fetch import cache_folder
 from ..errors import DataError
 from ..progress import note_once, progress
-from .cluster import _computed
+from .cluster import _computed, _connected
 
 STORE = "ANHELPERS_STORE"
 """The environment variable that names the cache file, or is "off"; unset: `cache.sqlite` in the cache folder."""
@@ -29,6 +29,7 @@ OFFERS: dict[str, Callable[[str], dict]] = {}
 
 COMMIT_EVERY = 5.0  # seconds; a killed run loses at most this much work and the batch in flight
 CHUNK = 256  # inputs per call of a scorer without its own batches
+SHARED = 32  # at most, where a cluster's workers share the calls
 TABLES = """
 CREATE TABLE IF NOT EXISTS signature (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS score (signature INTEGER, key BLOB, value BLOB, PRIMARY KEY (signature, key)) WITHOUT ROWID;
@@ -133,6 +134,7 @@ def _fixed(signature: str) -> bool:
 
 
 def _chunks(inputs: list[Input], size: int = CHUNK) -> Iterator[list[Input]]:
+    size = min(size, SHARED) if _connected() else size
     return (inputs[i : i + size] for i in range(0, len(inputs), size))
 
 

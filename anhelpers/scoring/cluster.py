@@ -44,6 +44,11 @@ def connect(cluster: Any) -> Iterator[Any]:
         _client.reset(token)
 
 
+def _connected() -> bool:
+    """Whether a cluster computes the scores."""
+    return _client.get() is not None
+
+
 def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield (call, result) for every call: in order in this process, or as workers of a cluster finish them.
 

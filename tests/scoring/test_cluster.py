@@ -38,6 +38,16 @@ def test_workers_compute_what_this_process_would_and_it_is_cached(address, tmp_p
     assert cached("outside", ["a"], where, width=2).tolist() == [[1, 0]]
 
 
+def at_once(texts):
+    return [len(texts)] * len(texts)
+
+
+def test_few_texts_are_shared_too(address):
+    with connect(address):
+        assert cached("at once", TEXTS[:64], at_once).max() == cache.SHARED
+    assert cached("at once", TEXTS[:64], at_once).max() == 64
+
+
 def broken(texts):
     raise DataError("text 5 is malformed")
 
