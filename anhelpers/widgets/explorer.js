@@ -94,8 +94,8 @@ function render({ model, el }) {
   function laySlider(b, said) {
     const n = ranks.last - 1;
     paintSlider(` · ${said}`);
-    ui.rank.textContent = n ? `${Math.min(ranks.changes(b), n)} of ${n} change${n > 1 ? "s" : ""}` : "no change";
-    ui.rank.title = alone() ? "of this sentence" : "of the displayed rows";
+    const where = data.show && !alone() ? " in these rows" : "";
+    ui.rank.textContent = (n ? `${Math.min(ranks.changes(b), n)} of ${n} change${n > 1 ? "s" : ""}` : "no change") + where;
   }
 
   function paintOne({ row, k, head, far }, b) {
@@ -140,7 +140,7 @@ function render({ model, el }) {
     if (judge) before = new Map(all.map((row) => [row.id, textAt(row, winner(row.beta, +root.dataset.beta))]));
     judge = next;
     all = data.rows.map((row, i) => ({ ...row, ...judge.chains[i], clouds: judge.clouds.map((c) => data.clouds[c][i]), dots: data.dots[i] }));
-    caption.textContent = `Against the choice at β = 0 (${judge.names[0]} alone): words struck through are gone, underlined ones are new.`;
+    caption.textContent = `Against the choice at β = 0 (${judge.names[0]} alone): words struck through are gone, underlined ones are new. Where most words changed, both texts are shown.`;
     ui.accuracy.value = judge.judges[0];
     ui.naturalness.replaceChildren(...data.judged.filter((one) => one.judges[0] === judge.judges[0])
       .map((one) => make("option", { value: one.judges[1] }, one.labels[1])));
