@@ -129,6 +129,12 @@ function render({ model, el }) {
   const say = (text, wrong) => { ui.status.textContent = text; ui.status.classList.toggle("anx-wrong", Boolean(wrong)); };
 
   // ---- ratings
+  function yours() { // all ratings of a sheet without Save, in points from 0 to 100
+    const ratings = model.get("ratings"), of = (s) => rows.flatMap((row, k) => (row.s === s ? `${row.criterion} ${25 * (ratings[k] - 1)}` : []));
+    if (!ui.foot.hidden || ratings.includes(null)) return "";
+    return `Your ratings in points: ${data.segments.map(({ texts }, s) => `“${texts[0].split(" ", 3).join(" ")} …” ${of(s).join(", ")}`).join("; ")}.`;
+  }
+
   function rate(k, rating) {
     if (shown() && rows[k].page < first) return;
     const now = performance.now(), ratings = model.get("ratings").slice(), seconds = model.get("seconds").slice();
@@ -139,7 +145,7 @@ function render({ model, el }) {
     model.set("seconds", seconds);
     put(model, "ratings", ratings);
     keep();
-    say("");
+    say(yours());
   }
 
   function focusOn(k) { // the radio button that is on, else the first: where Tab would go
@@ -168,7 +174,7 @@ function render({ model, el }) {
     if (page >= first) model.set("sources_shown", true);
     put(model, "place", page);
     keep();
-    say("");
+    say(yours());
     focusOn(pages[page].rows[0]);
   }
 

@@ -1,5 +1,7 @@
 """The rating sheet as a page of its own."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,21 @@ def test_the_browser_keeps_the_ratings_until_they_are_deleted(page, root, load_a
     root.get_by_text("really delete").click()
     load_again()
     assert rated(root) == 0
+
+
+def test_a_sheet_to_keep_shows_its_ratings_in_points(page, tmp_path):
+    test, rng = load("teaching"), np.random.default_rng(3)
+    kept = rating_sheet(
+        test, from_systems(test), n_segments=2, n_candidates=1, rng=rng, hand_in=False
+    )
+    page.goto(kept.save(tmp_path / "kept.html").as_uri())
+    status = page.locator(".anx-status")
+    for key in "25n41":
+        page.keyboard.press(key)
+    assert status.inner_text() == ""
+    page.keyboard.press("n")
+    page.keyboard.press("1")
+    assert status.inner_text().count("accuracy") == status.inner_text().count("fluency") == 2
+    assert {"accuracy 0", "fluency 25", "fluency 100"} <= set(
+        re.findall(r"\w+ \d+", status.inner_text())
+    )
