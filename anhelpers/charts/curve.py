@@ -89,7 +89,7 @@ def _curve_notes(curve: OracleCurve | None, table: pd.DataFrame | None, plane: _
         above = table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)
         names = table["system"][above].astype(str)
         listed = ", ".join(names[:5]) + ", …" * (len(names) > 5)
-        note = f"Above the line or beyond its end, and not among the candidates: {listed}."
+        note = f"Not among the oracle's candidates, so they can be above its curve: {listed}."
         notes += [note] if len(names) else []
     return notes
 

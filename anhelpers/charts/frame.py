@@ -143,7 +143,7 @@ class _Frame:
                 look |= {"format": ".6~g", "values": [v for v in _ROOTS if span[0] <= v]}
                 scale["type"] = "sqrt"
             title = self.titles[k]
-            if k and 7.5 * len(title) > self.size[0] + 30:  # its one line is above the plane
+            if k and len(title) > self.size[0] / 7.5:  # its one line is above the plane
                 title = title.partition(" (")[0] + " ↑" * ("higher is" in title)
             drawn = _axis_of(title, self.size[0], **look)
             scaled = alt.Scale(nice=False, **scale)

@@ -12,7 +12,7 @@ function render({ model, el }) {
   const ask = div("hint", "Drag towards natural"), question = span("question"), answer = make("p", { role: "status" });
   const guesses = GUESSES.map((points) => make("button", { type: "button", value: points, ...QUIET }, `${points}`));
   const box = make("input", { type: "checkbox", ...QUIET });
-  const allow = make("label", { class: "anx-allow" }, box, " allow sentences about something else");
+  const allow = make("label", { class: "anx-allow" }, box, " allow sentences about something else", `${data.ways[0]}` === `${data.ways[1]}` ? " (no change for this one)" : "");
   const chart = div("chart", plane.svg), dot = div("seen"), see = div("see", chart, dot);
   const chips = make("div", { class: "anx-tools anx-guesses", role: "group", "aria-label": "Your guess, in points" });
   const label = make("label", { for: id, class: "anx-unseen" }, "from faithful to natural");

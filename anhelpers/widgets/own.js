@@ -31,7 +31,7 @@ function beatenSaid(one, own) { // whether it lies above the oracle curve
 
 function oddsSaid(score) { // a critic's score in words
   const chance = clamp(Math.round(100 / (1 + Math.exp(-score))), 1, 99);
-  return `a ${chance}\u00a0% chance of an original`;
+  return `${/^8|^1[18]$/.test(chance) ? "an" : "a"} ${chance}\u00a0% chance of an original`;
 }
 
 function colouredWords(text, judged, references) { // each word coloured by its share, pieces of a reference underlined

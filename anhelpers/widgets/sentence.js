@@ -186,7 +186,7 @@ function planeOf() {
     const [far, high] = place.at(own.n, own.a), spot = [clamp(far, 0, w), clamp(high, 0, h)], right = spot[0] > w - 118;
     put(mine, spot);
     name.textContent = mine.classList.toggle("anx-outside", far !== spot[0] || high !== spot[1]) ? "yours, outside" : "yours";
-    set(name, { x: spot[0] + (right ? -13 : 13), y: spot[1] + 5, "text-anchor": right ? "end" : "start" });
+    set(name, { x: spot[0] + (right ? -13 : 13), y: clamp(spot[1], 12, h - 12) + 5, "text-anchor": right ? "end" : "start" });
   }
 
   return { svg, lay, paint };
