@@ -65,7 +65,7 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None) -> Candida
     ]
     segment, candidates, tags = zip(*rows, strict=True) if rows else ((), (), ())
     blank = len(names) * len(test) - len(rows)
-    notes = [f"{blank} blank hypotheses are left out."] if blank else []
+    notes = [f"{blank} blank outputs are left out."] if blank else []
     segment_ids = np.array(segment, dtype=np.int64)
     cands = CandidateSet(segment_ids, candidates, tags, notes=tuple(notes))
     return cands.require(len(test), test.name)
