@@ -30,7 +30,7 @@ _ENDS = ["xmi_low", "xmi_high", "h_lm_low", "h_lm_high"]
 _BETWEEN, _LINE, _HEAD = 4, 50, 34
 # Okabe and Ito 2008; black on either has a contrast of 9:1
 _BELOW, _ABOVE = "#B58BC7", "#6DB58A"
-_LINE_END = 760.0  # px
+_LINE_END = 380.0  # px, readable on a phone
 _ALL = "all directions"
 _UNIT = "Bits per sentence"
 _WIDE, _ROW = 560, 21  # px of a plane, and of a bar
@@ -348,7 +348,7 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
         The values of a text sum to its score; the token "" is common to all texts.
     """
     rows = _checked(words, ["token", "value"], ["value"], name="text").astype({"text": str})
-    rows["shown"] = rows["token"].astype(str).replace("", "(every text)")
+    rows["shown"] = rows["token"].astype(str).replace("", "(base)")
     rows["number"] = [_with_sign(value) for value in rows["value"]]
     left, top, before, boxes = 0.0, -float(_LINE + _BETWEEN), None, []
     for row in rows.itertuples():
@@ -378,11 +378,11 @@ def plot_words(words: pd.DataFrame, *, title: str = "") -> alt.LayerChart:
     head = _Layer(heads).mark_text(**look, align="left", fontWeight="bold")
     chart = alt.layer(
         box.encode(x=x, x2="right:Q", y=y, y2="bottom:Q", fill=fill, tooltip=tips),
-        base.mark_text(**look).encode(x=middle, y=at, text="shown:N"),
-        base.mark_text(**look, color="#333333").encode(x=middle, y=low, text="number:N"),
+        base.mark_text(**look, color="#111111").encode(x=middle, y=at, text="shown:N"),
+        base.mark_text(**look, color="#111111").encode(x=middle, y=low, text="number:N"),
         head.encode(x=x, y=at, text="label:N"),
     )
-    notes = ["Below each word its nats: + and green raise the score, − and purple lower it."]
+    notes = ["Nats per word: green raises the score, purple lowers it. Each text starts at (base)."]
     parts = []
     for label, (_, own) in zip(heads["label"], rows.groupby("text", sort=False), strict=True):
         both = zip(own["shown"], own["number"], strict=True)
