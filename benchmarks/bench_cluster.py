@@ -22,7 +22,7 @@ from .table import Row, beside, interleaved, within
 def rows(quick: bool) -> Iterator[Row]:
     """One row: `lpp` under the default model, with one thread a worker."""
     test, lm = an.load("teaching"), an.load_lm(device="cpu")
-    texts = [text for hyps in test.systems.values() for text in hyps][: 64 if quick else 128]
+    texts = [text for hyps in test.systems.values() for text in hyps][: 64 if quick else 256]
     how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.ERROR}
 
     def scored(workers: int) -> np.ndarray:

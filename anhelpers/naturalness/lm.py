@@ -347,7 +347,7 @@ def score_texts(
     """Log-probability log Γ(y) and number of tokens |y| of every text.
 
     Equal texts are scored once, cached scores are reused, and of texts that begin alike each distinct prefix is read
-    once (`packed`). The other texts in a batch move a score by at most 5e-6 nats per token.
+    once (`packed`). The other texts in a batch move a score by up to 3e-6 nats per token.
 
     Parameters
     ----------
