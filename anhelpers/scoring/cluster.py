@@ -1,16 +1,22 @@
 """Scores computed by the workers of a Dask cluster."""
 
+import io
 import operator
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property, partial
 from typing import Any
+
+import numpy as np
 
 from ..errors import need
 from ..models import failing_as
 
 _SECONDS = 15.0  # to connect
 _client: ContextVar[Any] = ContextVar("client", default=None)
+_sent: ContextVar[dict[Any, Any]] = ContextVar("sent")  # what the workers have already
 
 
 @contextmanager
@@ -36,12 +42,13 @@ def connect(cluster: Any) -> Iterator[Any]:
     distributed = need("distributed", "sharing work over a cluster")
     with failing_as(f"no Dask scheduler at {cluster}"):
         client = distributed.Client(cluster, timeout=_SECONDS, set_as_default=False)
-    token = _client.set(client)
+    tokens = _client.set(client), _sent.set({})
     try:
         with client:
             yield client
     finally:
-        _client.reset(token)
+        _client.reset(tokens[0])
+        _sent.reset(tokens[1])
 
 
 def _connected() -> bool:
@@ -54,7 +61,7 @@ def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[t
 
     Parameters
     ----------
-    compute : the function of one call; it is pickled for a cluster, with the model that it holds.
+    compute : the function of one call; it is sent to a cluster with the model that it holds, as a `partial` only once.
     calls : its arguments, such as lists of texts.
 
     Raises
@@ -67,7 +74,10 @@ def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[t
             yield call, compute(call)
         return
     distributed = need("distributed", "sharing work over a cluster")
-    scorer = client.scatter(compute, broadcast=True, hash=False)
+    which = (compute.func, compute.args) if isinstance(compute, partial) else compute
+    if which not in _sent.get():
+        _sent.get()[which] = client.scatter(_Scorer(compute), hash=False, broadcast=True)
+    scorer = _sent.get()[which]
     sent = {client.submit(operator.call, scorer, call, pure=False): call for call in calls}
     try:
         with failing_as("the cluster failed; run again to resume"):
@@ -76,3 +86,39 @@ def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[t
                 yield sent[future], result
     finally:
         client.cancel(list(sent))
+
+
+class _Scorer:
+    """A pickled function and the memory of its tensors, which torch alone would copy; unpickled once in a process.
+
+    Parameters
+    ----------
+    compute : a function, such as a `partial` that holds a model.
+    """
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        torch = need("torch", "sharing work")
+        pickler: Any = need("cloudpickle", "sharing work").Pickler
+
+        class Pickler(pickler):
+            def reducer_override(self, one: Any) -> Any:
+                if type(one) is torch.nn.Parameter:
+                    return torch.nn.Parameter, (one.data, one.requires_grad)
+                if type(one) is torch.Tensor and one.dtype == torch.float32 and one.is_cpu:
+                    return torch.tensor, (one.detach().numpy(),)
+                return super().reducer_override(one)
+
+        file, parts = io.BytesIO(), list[pickle.PickleBuffer]()
+        Pickler(file, 5, buffer_callback=parts.append).dump(compute)
+        self.state = file.getvalue(), [np.asarray(part.raw()) for part in parts]
+
+    def __getstate__(self) -> Any:
+        return {"state": self.state}
+
+    @cached_property
+    def _compute(self) -> Any:
+        function, buffers = self.state
+        return pickle.loads(function, buffers=buffers)  # noqa: S301 (what `connect` sent)
+
+    def __call__(self, call: Any) -> Any:
+        return self._compute(call)
