@@ -1,7 +1,7 @@
 """COMET beside comet's own predict and mbrs, in batches of 16: random models, K candidates of N sources, no store.
 
-The checkpoints are regression models with XLM-R encoders of 0.03 and 1.8 million parameters (embeddings not counted),
-with a tokenizer trained on the teaching set; random weights tell speed and agreement, and nothing about translations.
+The checkpoint is a regression model with an XLM-R encoder of 1.8 million parameters (embeddings not counted), with a
+tokenizer trained on the teaching set; random weights tell speed and agreement, and nothing about translations.
 Candidates are those of the teaching set with a span exchanged between two of the same source.
 
 On paper, for a large encoder, whose passes are all that counts: comet's predict encodes 3 K texts for a source, we
@@ -29,8 +29,7 @@ from anhelpers.accuracy.comet import _comet_scores, _load_comet
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, not_measured
 
-SHAPES = {"0.03 M": (32, 2), "1.8 M": (192, 4)}
-"""Millions of parameters: width and layers."""
+SIZE, WIDTH, LAYERS = "1.8 M", 192, 4  # parameters of the encoder
 
 REPEATED = 0.35
 """Share of candidates taken as they are: with 64 of a source, about an eighth of them repeats another."""
@@ -187,12 +186,11 @@ def _agreement(ours: np.ndarray, theirs: np.ndarray, texts: np.ndarray, most: fl
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """Two rows per model."""
+    """Two rows: beside comet and mbrs."""
     n, k, rounds = (6, 16, 1) if quick else (50, 64, 3)
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
-        for size, shape in SHAPES.items():
-            checkpoint = _checkpoint(Path(folder) / size.replace(" ", ""), *shape)
-            for name in ("pytorch_lightning", "lightning", "comet"):
-                logging.getLogger(name).setLevel(logging.ERROR)
-            yield from _beside(size, checkpoint, n, k, rounds)
+        checkpoint = _checkpoint(Path(folder), WIDTH, LAYERS)
+        for name in ("pytorch_lightning", "lightning", "comet"):
+            logging.getLogger(name).setLevel(logging.ERROR)
+        yield from _beside(SIZE, checkpoint, n, k, rounds)
