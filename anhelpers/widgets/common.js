@@ -79,6 +79,7 @@ function parsed(one) { // drawn by Altair from our own numbers; texts in it are 
 function sized(one) { // in the middle of a card, or as wide as the card; no larger than its letters should be
   const svg = parsed(one), { width } = svg.viewBox.baseVal;
   svg.style.maxWidth = width < 700 ? `min(38rem, ${1.4 * width}px)` : "none";
+  svg.style.setProperty("--drawn", `${width}px`);
   return svg;
 }
 
