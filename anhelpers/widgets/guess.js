@@ -25,7 +25,7 @@ function render({ model, el }) {
   }
 
   function verdict(guess) {
-    if (!numeric) return guess === data.value ? "Right." : /[.!?]"?$/.test(data.value) ? "Not quite." : `Not quite: ${data.value}.`;
+    if (!numeric) return guess === data.value ? "Right." : /[.!?]"?$/.test(data.value) ? "No." : `No: ${data.value}.`;
     return `You guessed ${said(guess)}; it is ${data.shown}${unit}.`;
   }
 
@@ -54,7 +54,7 @@ function render({ model, el }) {
   buttons.forEach((one, k) => one.addEventListener("click", () =>
     done() || put(model, "guess", numeric ? +slider.value : data.choices[k])));
   keepKeys(root);
-  slider.value = (low + high) / 2;
+  slider.value = data.start ?? (low + high) / 2;
   move();
   paint();
   return follow(model, [["change:guess", paint]]);

@@ -145,7 +145,7 @@ def guess(
     answer : (value, sentence)
         The value is one of the choices, or a number in the range. Both texts may contain **bold** words.
     choices : texts of the buttons
-    range : (low, high) of a slider, or (low, high, step)
+    range : (low, high) of a slider, or (low, high, step), or (low, high, step, start)
     unit : str
         Unit of the number, such as "points".
     after : chart, optional
@@ -158,10 +158,10 @@ def guess(
         data |= {"choices": known, "value": checks.one_of(value, known, "choice")}
     else:
         low, high, *step = checks.finite("range", range or ()).tolist()
-        steps = step or [10.0 ** np.floor(np.log10((high - low) / 20))]
+        steps = step[:1] or [10.0 ** np.floor(np.log10((high - low) / 20))]
         digits = max(0, -int(np.floor(np.log10(steps[0]) + 1e-9)))
         whole = abs(value - round(value, digits)) < 1e-9
-        data |= {"low": low, "high": high, "step": steps[0], "digits": digits}
+        data |= {"low": low, "high": high, "step": steps[0], "digits": digits} | dict(zip(["start"], step[1:]))
         data |= {"value": float(value), "shown": number(value, digits + (not whole))}
     return _Guess.of(after, data=data | ({} if after is None else {"after": drawn(after)}))
 

@@ -84,7 +84,7 @@ def test_an_answer_follows_a_guess(show, page):
     slider.press("End")
     assert (slider.input_value(), root.get_attribute("data-done")) == ("20", "true")
 
-    for choice, said in (("<b>x</b>", "Right. Because."), ("y", "Not quite: <b>x</b>. Because.")):
+    for choice, said in (("<b>x</b>", "Right. Because."), ("y", "No: <b>x</b>. Because.")):
         show("w = guess('Which?', ('<b>x</b>', 'Because.'), choices=['<b>x</b>', 'y'])")
         assert "Because" not in root.inner_text()
         page.get_by_role("button", name=choice).press("Enter")
