@@ -54,7 +54,7 @@ function render({ model, el }) {
   buttons.forEach((one, k) => one.addEventListener("click", () =>
     done() || put(model, "guess", numeric ? +slider.value : data.choices[k])));
   keepKeys(root);
-  slider.value = data.start ?? (low + high) / 2;
+  slider.value = data.start?.[0] ?? (low + high) / 2;
   move();
   paint();
   return follow(model, [["change:guess", paint]]);

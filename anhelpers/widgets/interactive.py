@@ -161,7 +161,7 @@ def guess(
         steps = step[:1] or [10.0 ** np.floor(np.log10((high - low) / 20))]
         digits = max(0, -int(np.floor(np.log10(steps[0]) + 1e-9)))
         whole = abs(value - round(value, digits)) < 1e-9
-        data |= {"low": low, "high": high, "step": steps[0], "digits": digits} | dict(zip(["start"], step[1:]))
+        data |= {"low": low, "high": high, "step": steps[0], "digits": digits, "start": step[1:]}
         data |= {"value": float(value), "shown": number(value, digits + (not whole))}
     return _Guess.of(after, data=data | ({} if after is None else {"after": drawn(after)}))
 

@@ -54,7 +54,7 @@ def test_a_guess_ships_its_answer_and_an_export_is_unanswered():
     assert "17.5" not in before
     assert "17.5\u00a0points. <b>So</b> &amp; so.</p><img" in after
     assert guess("?", (0.37, ""), range=(-1, 1)).data["shown"] == "0.37"
-    assert guess("?", (56, ""), range=(0, 100, 1, 80)).data["start"] == 80
+    assert guess("?", (56, ""), range=(0, 100, 1, 80)).data["start"] == [80]
     assert "<li>x</li>" in guess("?", ("x", ""), choices=["x", "y"]).static_html()
     for wrong in ({}, {"choices": ["y"]}, {"range": (0, np.inf)}):
         with pytest.raises((DataError, UnknownName)):
