@@ -10,7 +10,6 @@ const PLACES = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1], [-1
 const broken = (name) => name.split("/").flatMap((part, k) => (k ? ["/", make("wbr"), part] : [part])); // lines may end at a slash
 const root2 = (v) => Math.sign(v) * Math.sqrt(Math.abs(v)); // the axes are of square roots
 const rounded = (v) => Math.round(v * 1e9) / 1e9, short = (v) => String(+v.toPrecision(4));
-const TASKS = "1. Set Minor to 5, as much as Major: which system loses most? 2. Reset. Which category, moved to the other axis, changes r most?";
 const unbroken = (text) => text.replaceAll(" = ", "\u00a0=\u00a0"); // within a line
 
 // ---- the arithmetic, and what is said of it
@@ -99,7 +98,7 @@ const underline = (element, side, severity) => {
 function marking({ source, gloss, words, raters }, weights, categories) { // {element, compare, paint}
   const id = newId(), pens = words.map(() => null), mine = make("output", { class: "anx-readout" }), theirs = div("raters");
   let pen = PENS[0];
-  const compare = button("Compare with the raters", "Compare with the raters, and show all systems");
+  const compare = button("Compare with the raters", "Compare with the raters: show their marks");
   const choices = PENS.map((one, k) => {
     const radio = make("input", { type: "radio", name: id, id: id + k, ...QUIET }), name = make("label", { for: id + k }, `${one.side}, ${one.severity.toLowerCase()}`);
     radio.checked = !k;
@@ -183,7 +182,7 @@ function ticksOf(svg, axis) { // a function that writes the numbers of an axis a
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), names = data.systems;
   const left = div("left", ui.chart, ui.zoom, ui.told); // no control moves when the words do
-  const main = div("main", left, div("right", ...(data.example ? [make("p", {}, TASKS)] : []), ui.costs, div("tools", ui.reset), ui.box));
+  const main = div("main", left, div("right", ui.costs, div("tools", ui.reset), ui.box));
   const weights = () => model.get("weights"), categories = () => model.get("categories");
   const mark = data.example && marking(data.example, weights, categories);
   const root = rootOf(data, "mqm", "MQM editor", ...(mark ? [mark.element] : []), main);
@@ -285,9 +284,8 @@ function render({ model, el }) {
   if (mark) {
     main.hidden = mark.theirs.hidden = true;
     mark.compare.addEventListener("click", () => {
-      main.hidden = mark.theirs.hidden = false;
+      mark.theirs.hidden = false;
       mark.compare.hidden = true;
-      paint(); // once the letters have a size
     });
   }
 

@@ -62,7 +62,7 @@ def mqm_editor(
     shared : bool
         Only segments that were rated for every system.
     example : from `mqm.marked_example`, optional
-        A translation to mark by hand first; the plane appears together with the raters' marks.
+        A translation to mark by hand, then to compare with the raters' marks; without the plane.
     gloss : str
         Of its source, word for word.
     """
