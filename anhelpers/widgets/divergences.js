@@ -70,7 +70,7 @@ function table(data, order) { // {element, rows: [{kind, panels: key -> panel, v
   const legend = data.paths.map(({ name }, k) => make("span", { class: "anx-entry" },
     make("span", { class: `anx-swatch anx-swatch${k}`, "aria-hidden": "true" }), name));
   const caption = make("caption", {}, "Thick: the chosen path. Each divergence has one scale for all paths and starts at 0 (Q is R). " +
-    "Infinite values are drawn at ∞. The bar under a value is its share of the largest finite value on its path.");
+    "Infinite values are drawn at ∞. The bar under a value is its share of the largest value on its path.");
   const element = tableOf(caption, head, rows.map((row) => row.element));
   return { element: make("div", {}, div("legend", ...legend), element), rows };
 }
@@ -102,12 +102,12 @@ function render({ model, el }) {
     const said = grid.rows.map((row) => {
       const key = keyOf(row.kind), value = here.values[key][i], most = here.largest[key], digits = data.digits[key];
       const infinite = value === null, text = infinite ? "∞" : shortest(value, digits);
-      const share = infinite ? 1 : most > 0 ? clamp(value / most, 0, 1) : 0;
+      const endless = here.values[key].includes(null); // the path has no largest value, so nothing has a share of it
+      const share = infinite ? 1 : most > 0 && !endless ? clamp(value / most, 0, 1) : 0;
       row.panels[key].show(t, value);
       row.value.textContent = text;
-      row.note.textContent = infinite ? why(row.kind, q)
-        : most > 0 ? `${Math.round(100 * share)} % of ${number(most, digits)}`
-        : here.values[key].includes(null) ? "" : "0 everywhere on this path";
+      row.note.textContent = infinite ? why(row.kind, q) : endless ? ""
+        : most > 0 ? `${Math.round(100 * share)} % of ${number(most, digits)}` : "0 everywhere on this path";
       row.bar.style.width = `${100 * share}%`;
       row.bar.classList.toggle("anx-infinite", infinite);
       const name = data.labels[row.kind] + (row.kind === "renyi" ? ` of order ${data.orders[order()][1]}` : "");

@@ -91,9 +91,7 @@ def divergence_explorer(
         "title": title,
         "names": names,
         "r": r.tolist(),
-        "units": dict.fromkeys(_NAMES, "nats")
-        | units
-        | {"mmd_squared": f"kernel exp(−d/{scale:.3g})"},
+        "units": dict.fromkeys(_NAMES, "nats") | units | {"mmd_squared": "0 to 2"},
         "labels": _NAMES,
         "orders": _ORDERS,
         "paths": paths,

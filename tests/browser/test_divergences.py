@@ -55,6 +55,7 @@ def assert_shown(root, made, t=None, path=None, order=None):
     widget = made.widget
     widget.t, widget.path, widget.order = here
     values, k = widget.values(), ORDERS.index(here[2])
+    paths = {path["name"]: path for path in widget.data["paths"]}
     q = np.array(values.attrs["q"])
     assert_bars(root, made, q)
     rows = root.locator("tbody tr").evaluate_all("""rows => rows.map(row => ({
@@ -69,7 +70,8 @@ def assert_shown(root, made, t=None, path=None, order=None):
     assert [row["label"] for row in rows] == LABELS
     said = root.get_by_role("slider").get_attribute("aria-valuetext")
     for row, (_, (key, name, _, value, largest)) in zip(rows, values.iterrows(), strict=True):
-        panel = widget.data["panels"][f"renyi {k}" if key == "renyi" else key]
+        chosen = f"renyi {k}" if key == "renyi" else key
+        panel, path = widget.data["panels"][chosen], paths[here[1]]["values"][chosen]
         _, _, low, high, wide, tall = panel["box"]
         drawn = panel["infinite"] if np.isinf(value) else value
         (mark,) = row["marks"]
@@ -89,7 +91,8 @@ def assert_shown(root, made, t=None, path=None, order=None):
         else:
             decimals = len(row["number"].partition(".")[2])
             assert float(row["number"]) == pytest.approx(value, abs=0.51 * 10.0**-decimals)
-            assert row["wide"] == pytest.approx(value / largest if largest else 0, abs=0.01)
+            full = 0 if None in path else largest
+            assert row["wide"] == pytest.approx(value / full if full else 0, abs=0.01)
             assert row["number"] in said
 
 
