@@ -12,8 +12,8 @@ from .frame import Size, _checked, _Frame, _framed, _Layer, _tip, _told_apart, a
 from .labels import _label_layers
 
 _WINDOWS = {  # kind: column and title of its x axis
-    "nearest": ("n_systems", "Systems nearest to the curve or hull"),
-    "sliding": ("distance", "Mean distance from the curve or hull (SD)"),
+    "nearest": ("n_systems", "Nearest systems"),
+    "sliding": ("distance", "Mean distance (SD)"),
 }
 _R = ["pearson", "pearson_low", "pearson_high"]
 _ALONE = ["selection_pearson", "selection_low", "selection_high"]
@@ -58,7 +58,7 @@ def plot_local_correlation(
         words.append(f"{kind} windows: {', '.join(texts)}")
     note = (
         "Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of "
-        "what selecting alone gives among unrelated systems."
+        "what selection alone would give."
     )
     chart = alt.concat(*panels, columns=2, spacing=24)
     return _framed(chart, title, words, [note], width=len(kinds) * size[0])
