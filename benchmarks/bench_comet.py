@@ -187,7 +187,7 @@ def _agreement(ours: np.ndarray, theirs: np.ndarray, texts: np.ndarray, most: fl
 
 def rows(quick: bool) -> Iterator[Row]:
     """Two rows: beside comet and mbrs."""
-    n, k, rounds = (6, 16, 1) if quick else (50, 64, 3)
+    n, k, rounds = (6, 16, 1) if quick else (50, 64, 2)
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
         checkpoint = _checkpoint(Path(folder), WIDTH, LAYERS)

@@ -67,16 +67,18 @@ def _whole(lm, quick: bool) -> Iterator[Row]:
     ids = _token_ids(lm, texts, False)
     tokens = sum(len(i) - 1 for i in ids)
     ours = partial(score_texts, lm, texts, share_prefixes=False)
-    programs = [lambda: one_by_one(lm, texts), ours]
-    times, (wanted, found) = interleaved(programs, 3)
+    judge = partial(_mean_states, lm, texts, (9,))
+    times, (wanted, found, _) = interleaved([lambda: one_by_one(lm, texts), ours, judge], 3)
     workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
     show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
     told = within(found.mean, wanted, OTHERS, PER_TOKEN)
-    yield beside(workload, HF + ", one by one", times, goal=">= 1.5", show=show, **told)
-    judge = partial(_mean_states, lm, texts, (9,))
-    times, _ = interleaved([programs[0], judge], 3)
-    judged = workload.replace("log-probabilities", "states of layer 9")
-    yield beside(judged, HF + ", log-probabilities one by one", times, goal=">= 5", show=show)
+    pairs = [(theirs, ours) for theirs, ours, _ in times]
+    yield beside(workload, HF + ", one by one", pairs, goal=">= 1.5", show=show, **told)
+    judged, pairs = (
+        workload.replace("log-probabilities", "states of layer 9"),
+        [(a, c) for a, _, c in times],
+    )
+    yield beside(judged, HF + ", log-probabilities one by one", pairs, goal=">= 5", show=show)
     for name in ("minicons", "lmppl"):
         yield _beside_peer(name, workload, (lm, texts), 1 if quick else 2, show)
 
@@ -141,15 +143,16 @@ def _shared(lm, quick: bool) -> Iterator[Row]:
     texts = candidates(n, k)
     ids = _token_ids(lm, texts, False)
     programs = [partial(bare_forward, lm, ids), partial(score_texts, lm, texts)]
-    times, (_, shared) = interleaved(programs, 3)
-    some = texts[::8]
+    score_texts(lm, texts[:k])  # tries once whether this model can share
+    times, (_, shared) = interleaved(programs, 2)
+    some = texts[::16]
     alone = score_texts(lm, some, share_prefixes=False).mean
     lm.model.double()
     exact = one_by_one(lm, some)
     lm.model.float()
     workload = f"log-probabilities, {lm.name}, {n} x {k} candidates, {saved(lm, ids):.0%} of the tokens shared"
     told = within(
-        shared.mean[::8], exact, 2 * np.abs(alone - exact).max(), f"{PER_TOKEN} (float64)"
+        shared.mean[::16], exact, 2 * np.abs(alone - exact).max(), f"{PER_TOKEN} (float64)"
     )
     bare = HF + ", the bare forward pass over each text"
     yield beside(workload, bare, times, goal=">= 1.8", **told)

@@ -29,7 +29,7 @@ OFFERS: dict[str, Callable[[str], dict]] = {}
 
 COMMIT_EVERY = 5.0  # seconds; a killed run loses at most this much work and the batch in flight
 CHUNK = 256  # inputs per call of a scorer without its own batches
-SHARED = 32  # at most, where a cluster's workers share the calls
+SHARED = 16  # or a 64th of all, where a cluster's workers share the calls
 TABLES = """
 CREATE TABLE IF NOT EXISTS signature (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS score (signature INTEGER, key BLOB, value BLOB, PRIMARY KEY (signature, key)) WITHOUT ROWID;
@@ -134,7 +134,7 @@ def _fixed(signature: str) -> bool:
 
 
 def _chunks(inputs: list[Input], size: int = CHUNK) -> Iterator[list[Input]]:
-    size = min(size, SHARED) if _connected() else size
+    size = min(size, max(SHARED, len(inputs) // 64)) if _connected() else size
     return (inputs[i : i + size] for i in range(0, len(inputs), size))
 
 
