@@ -73,10 +73,12 @@ def _computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[t
             yield call, compute(call)
         return
     distributed = need("distributed", "sharing work over a cluster")
-    which = (compute.func, compute.args) if isinstance(compute, partial) else compute
-    if which not in _sent.get():
-        _sent.get()[which] = client.scatter(_Scorer(compute), hash=False, broadcast=True)
-    scorer = _sent.get()[which]
+    kept, which = {}, None  # another function is sent in every call, and not kept by the workers
+    if isinstance(compute, partial):
+        kept, which = _sent.get(), (compute.func, compute.args, *compute.keywords.items())
+    if which not in kept:
+        kept[which] = client.scatter(_Scorer(compute), hash=False, broadcast=True)
+    scorer = kept[which]
     sent = {client.submit(operator.call, scorer, call, pure=False): call for call in calls}
     try:
         with failing_as("the cluster failed; run again to resume"):
@@ -104,7 +106,7 @@ class _Scorer:
                 if type(one) is torch.nn.Parameter:
                     return torch.nn.Parameter, (one.data, one.requires_grad)
                 if type(one) is torch.Tensor and one.dtype == torch.float32 and one.is_cpu:
-                    return torch.tensor, (one.detach().numpy(),)
+                    return torch.from_numpy, (one.detach().numpy(),)
                 return super().reducer_override(one)
 
         file, parts = io.BytesIO(), list[Any]()
@@ -117,10 +119,8 @@ class _Scorer:
     @cached_property
     def _compute(self) -> Any:
         function, buffers = self.state
-        unpickle = need(
-            "distributed", "sharing work"
-        ).protocol.pickle.loads  # as Dask does with every task
-        return unpickle(function, buffers=buffers)
+        dask = need("distributed", "sharing work").protocol  # which unpickles every task so
+        return dask.pickle.loads(function, buffers=buffers)
 
     def __call__(self, call: Any) -> Any:
         return self._compute(call)

@@ -91,7 +91,9 @@ def divergence_explorer(
         "title": title,
         "names": names,
         "r": r.tolist(),
-        "units": dict.fromkeys(_NAMES, "nats") | units | {"mmd_squared": "0 to 2"},
+        "units": dict.fromkeys(_NAMES, "nats")
+        | units
+        | {"mmd_squared": f"0 to 2, kernel exp(−d/{scale:.3g})"},
         "labels": _NAMES,
         "orders": _ORDERS,
         "paths": paths,

@@ -76,6 +76,10 @@ def longer(extra, texts):
     return [len(text) + extra for text in texts]
 
 
+def longer_by(texts, *, extra):
+    return longer(extra, texts)
+
+
 def test_a_function_is_sent_once(address, monkeypatch):
     sent = []
     scorer = cluster._Scorer
@@ -84,7 +88,11 @@ def test_a_function_is_sent_once(address, monkeypatch):
         for _ in range(2):
             assert cached("longer", ["a", "bc"], partial(longer, 1)).ravel().tolist() == [2, 3]
         assert cached("longest", ["a"], partial(longer, 2)).ravel().tolist() == [3]
-    assert [one.args for one in sent] == [(1,), (2,)]
+        assert cached("by name", ["a"], partial(longer_by, extra=3)).ravel().tolist() == [4]
+        assert cached("by name too", ["a"], partial(longer_by, extra=4)).ravel().tolist() == [5]
+        assert len(cluster._sent.get()) == len(sent) == 4
+        cached("outside", ["a"], where, width=2)  # no partial: sent again, not kept
+        assert (len(cluster._sent.get()), len(sent)) == (4, 5)
 
 
 def summed(model, texts):

@@ -77,7 +77,7 @@ def test_one_path_and_a_place_between_two_of_the_grid():
     assert found.set_index("name").loc["Wasserstein-1", "value"] == pytest.approx(
         3 * (0.5 + 0.5 * 34 / 67)
     )
-    assert found.set_index("name").loc["MMD²", "unit"] == "0 to 2"
+    assert found.set_index("name").loc["MMD²", "unit"] == "0 to 2, kernel exp(−d/3)"
     assert repr(one).startswith("DivergenceExplorer(t = 0.5 on “the path”: total variation 0.75")
 
 
