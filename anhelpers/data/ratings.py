@@ -167,7 +167,8 @@ def read_ratings(path: str | PathLike, *more: str | PathLike, texts: bool = Fals
         translation by a rater in two files; with file and line.
     """
     paths = tuple(map(str, (path, *more)))
-    rows = pd.concat([_rows(one).assign(file=i) for i, one in enumerate(paths)], ignore_index=True)
+    parts = [_rows(one, texts).assign(file=i) for i, one in enumerate(paths)]
+    rows = pd.concat(parts, ignore_index=True)
     first = rows.groupby([*_NAMES[:5]]).file.transform("first")
     if (again := rows.file != first).any():
         row = rows.loc[again.idxmax()]
@@ -215,8 +216,8 @@ def _most_frequent(keys: Iterable, texts: Iterable[str]) -> tuple[dict, int]:
     return most, sum(len(n) > 1 for n in counts.values())
 
 
-def _rows(path: str) -> pd.DataFrame:
-    """A row per rating: line, the columns of `_NAMES` in clean spelling, source and target with their marks."""
+def _rows(path: str, texts: bool) -> pd.DataFrame:
+    """A row per rating: line, the columns of `_NAMES` in clean spelling; with texts also source and target, marked."""
     lines = _lines(path)
     first, second = next(lines, ""), next(lines, "")
     delimiter = "\t" if "\t" in first else max(",;", key=first.count)
@@ -237,13 +238,14 @@ def _rows(path: str) -> pd.DataFrame:
         raise DataError(f"{told}.", path, 1)
     # files whose last column is JSON in quotes (2022 en-ru, 2023 he-en, 2024 en-es), and .csv
     quoted = delimiter != "\t" or first[:1] == '"' or "misc" in header or '\t"{""' in second
-    pick, needed, found = itemgetter(*places.values()), max(places.values()) + 1, []
-    rest = chain((second,), lines)
+    kept, needed, found = [*places][: None if texts else len(_NAMES)], max(places.values()) + 1, []
+    pick, rest = itemgetter(*(places[name] for name in kept)), chain((second,), lines)
+    rest = (f"{line}\n" for line in rest) if quoted else rest
     for line, fields in _split_rows(rest, delimiter, path, quoted=quoted, first=2):
         if not needed <= len(fields) <= len(header):
             raise DataError(f"cells: got {len(fields)}, expected {len(header)}.", path, line)
         found.append((line, hash(tuple(fields)), *pick(fields)))
-    table = pd.DataFrame(found, columns=["line", "hash", *places])
+    table = pd.DataFrame(found, columns=["line", "hash", *kept])
     table.index = pd.Index(table.line.to_numpy())
     for name in _NAMES:
         table[name] = np.array([*map(str.strip, table[name])], object)
@@ -261,7 +263,7 @@ def _rows(path: str) -> pd.DataFrame:
 
 
 def _lines(path: str) -> Iterator[str]:
-    """The lines of a file, or of the one file in a tar archive, with their ends."""
+    """The lines of a file, or of the one file in a tar archive, without their ends."""
     data = read_bytes(path)
     if data[257:262] == b"ustar":
         try:
@@ -276,7 +278,7 @@ def _lines(path: str) -> Iterator[str]:
         lines = []
     if not lines or b"\0" in data:
         _decode(data, path)  # raises
-    return (f"{line}\n" for line in lines)
+    return iter(lines)
 
 
 def _kept(table: pd.DataFrame, path: str) -> pd.DataFrame:
