@@ -12,8 +12,8 @@ from .frame import Size, _checked, _Frame, _framed, _Layer, _tip, _told_apart, a
 from .labels import _label_layers
 
 _WINDOWS = {  # kind: column and title of its x axis
-    "nearest": ("n_systems", "Systems nearest to the frontier"),
-    "sliding": ("distance", "Mean distance from the frontier (SD)"),
+    "nearest": ("n_systems", "Systems kept, nearest first"),
+    "sliding": ("distance", "Mean distance (SD)"),
 }
 _R = ["pearson", "pearson_low", "pearson_high"]
 _ALONE = ["selection_pearson", "selection_low", "selection_high"]

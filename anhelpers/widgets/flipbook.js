@@ -18,7 +18,7 @@ function render({ model, el }) {
     return ui;
   });
   const both = div("main", chart, words); // a narrow chart has its words beside it
-  const root = rootOf(data, "flipbook anx-card", "frames", ...bars.map(({ bar }) => bar), both);
+  const root = rootOf(data, "flipbook anx-card", "frames", div("bar", ...bars.map(({ bar }) => bar)), both);
   words.hidden = !data.texts.some(Boolean);
   el.append(root);
 
