@@ -230,7 +230,7 @@ def plot_optimism(
         layers += [*led, *written]
     around = "Bands: 95 % intervals of the accuracy at this naturalness, documents resampled."
     notes = [around] * bool(drawn)
-    notes += ["Thin lines: the oracle with K random candidates per source, expected."] * bool(thin)
+    notes += ["Grey lines: the oracle with K random candidates per source, expected."] * bool(thin)
     notes += fr._not_drawn(table, systems, plane)
     words = [
         f"{name}: {_curve_text(c).removeprefix('oracle curve ')}" for name, c in curves.items()
