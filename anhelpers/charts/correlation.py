@@ -57,7 +57,7 @@ def plot_local_correlation(
         ]
         words.append(f"{kind} windows: {', '.join(texts)}")
     note = (
-        "Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of "
+        "Bars: 95 % intervals over documents. Band and dashes: 95 % and the mean of "
         "what selection alone would give."
     )
     chart = alt.concat(*panels, columns=2, spacing=24)
