@@ -78,7 +78,9 @@ def test_numbers_of_an_executed_notebook_are_those_that_were_recorded(name):
     path = EXECUTED / f"{name}.ipynb"
     if not path.exists():
         pytest.skip(f"{path.name} was not executed; run: make run")
-    assert is_self_contained(path.with_suffix(".html").read_text("utf-8"))
+    page = path.with_suffix(".html").read_text("utf-8")
+    assert is_self_contained(page)
+    assert "ipykernel_" not in page, "a warning of Python on the page"
     then, now = BOOKS[name], executed(path, whole=True)
     lost = []
     for key in then:
