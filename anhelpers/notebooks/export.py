@@ -129,7 +129,7 @@ def _asked(cells: list[Any]) -> Iterator[Any]:
             cell |= {"cell_type": "markdown", "source": form[0]}
             for name, said in re.findall(r"^(\w+) = \.\.\.  # (.+)", text, re.M):
                 cell.source = cell.source.replace(
-                    f">{name}</code>", f">{name}</code> {escape(said)}"
+                    f"<code>{name}</code>", f"{escape(said)} <code>{name}</code>"
                 )
             yield cell
 

@@ -1,4 +1,5 @@
-// Precomputed frames: each slider chooses a position, all together a frame. Python stores what frames share once.
+// Precomputed frames: each slider, or row of at most three buttons, chooses a position, all together a frame. Python
+// stores what frames share once.
 
 function render({ model, el }) {
   const data = model.get("data"), { controls, button: next, pieces } = data, chart = div("chart");
@@ -12,6 +13,11 @@ function render({ model, el }) {
       const at = places().with(k, place);
       if (place !== places()[k]) put(model, "at", at.length === 1 ? place : at);
     };
+    if (values.length < 4 && after[0] !== next) {
+      const buttons = values.map((text, i) => set(button(text, text), { value: i }));
+      for (const one of buttons) one.addEventListener("click", () => goTo(+one.value));
+      return { buttons, bar: set(div("tools", make("b", {}, name), ...buttons), { role: "group", "aria-label": name }) };
+    }
     const go = (steps) => goTo(stepped(places()[k], steps, 0, values.length - 1));
     if (after[0] === next) ui.before.remove();
     drive(ui, after[0] === next ? { Enter: 1, " ": 1 } : {}, go, goTo);
@@ -24,7 +30,8 @@ function render({ model, el }) {
 
   function paint() {
     const at = places(), frame = at.reduce((sum, place, k) => sum * controls[k].values.length + place, 0);
-    bars.forEach(({ slider, value, before, after }, k) => {
+    bars.forEach(({ buttons, slider, value, before, after }, k) => {
+      if (buttons) return buttons.forEach((one, i) => one.setAttribute("aria-pressed", i === at[k]));
       const { name, values } = controls[k];
       slider.value = at[k];
       value.textContent = `${name} = ${values[at[k]]}`;
