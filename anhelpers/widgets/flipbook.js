@@ -1,5 +1,5 @@
-// Precomputed frames: each slider, or row of at most three buttons, chooses a position, all together a frame. Python
-// stores what frames share once.
+// Precomputed frames: each slider, or row of buttons where values are few, chooses a position, all together a frame.
+// Python stores what frames share once.
 
 function render({ model, el }) {
   const data = model.get("data"), { controls, button: next, pieces } = data, chart = div("chart");
@@ -13,7 +13,7 @@ function render({ model, el }) {
       const at = places().with(k, place);
       if (place !== places()[k]) put(model, "at", at.length === 1 ? place : at);
     };
-    if (values.length < 4 && after[0] !== next) {
+    if (values.length < (/\d/.test(values) ? 4 : 6) && after[0] !== next) { // more numbers than three are a scale
       const buttons = values.map((text, i) => set(button(text, text), { value: i }));
       for (const one of buttons) one.addEventListener("click", () => goTo(+one.value));
       return { buttons, bar: set(div("tools", make("b", {}, name), ...buttons), { role: "group", "aria-label": name }) };

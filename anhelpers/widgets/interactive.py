@@ -42,7 +42,7 @@ def flipbook(
     start: int | Sequence[int] = 0,
     button: str = "",
 ) -> _Flipbook:
-    """Make a slider, or several, that selects one of many precomputed frames; for up to three, buttons.
+    """Make a slider, or several, that selects one of many precomputed frames; few values are buttons.
 
     Parameters
     ----------
