@@ -24,8 +24,13 @@ function render({ model, el }) {
     return ui;
   });
   const both = div("main", chart, words); // a narrow chart has its words beside it
+  const read = make("p", { class: "anx-readout anx-read" }, "Point at a mark to read its sentence.");
   const root = rootOf(data, "flipbook anx-card", "frames", div("bar", ...bars.map(({ bar }) => bar)), both);
   words.hidden = !data.texts.some(Boolean);
+  read.hidden = !pieces.some((one) => one.includes('aria-roledescription="sentence"'));
+  chart.addEventListener("pointerover", ({ target }) => {
+    if (target.ariaRoleDescription === "sentence") read.textContent = target.ariaLabel;
+  });
   el.append(root);
 
   function paint() {
@@ -41,7 +46,7 @@ function render({ model, el }) {
     });
     const picture = data.pictures[data.charts[frame]];
     chart.hidden = !picture;
-    if (picture) chart.replaceChildren(sized({ svg: picture.svg.map((k) => pieces[k]).join(""), alt: picture.alt }));
+    if (picture) chart.replaceChildren(sized({ svg: picture.svg.map((k) => pieces[k]).join(""), alt: picture.alt }), read);
     both.classList.toggle("anx-main", chart.firstChild?.viewBox.baseVal.width < 600);
     texts.forEach((text, k) => text.classList.toggle("anx-now", k === frame));
     root.dataset.at = at;

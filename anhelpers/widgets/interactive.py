@@ -47,7 +47,8 @@ def flipbook(
     Parameters
     ----------
     frames : charts, texts, or (chart, text) pairs
-        All charts should have the same axes. Texts may contain **bold** words.
+        All charts should have the same axes. Texts may contain **bold** words. Marks with the `ariaRoleDescription`
+        "sentence" show their `description` under the pointer.
     values : label of the slider at each frame
         For several sliders, name → values; `frames` then maps a tuple of positions to its frame.
     control : str
