@@ -70,6 +70,11 @@ def test_frames_follow_the_slider_the_keys_and_the_button(show, page, drag):
     assert page.locator(".anx-now").inner_text() == "05"
     assert not chart.is_visible()
 
+    dot = "alt.Chart(pd.DataFrame({'t': ['a <b>']})).mark_circle(size=900, ariaRoleDescription='sentence')"
+    show(f"w = flipbook([{dot}.encode(description='t')], [1])")
+    page.locator("[aria-roledescription=sentence]").hover()
+    assert page.locator(".anx-readout").inner_text() == "a <b>"
+
 
 def test_an_answer_follows_a_guess(show, page):
     show(SHOWS["guess"])
