@@ -213,5 +213,5 @@ def test_a_page_paints_at_once_moves_nothing_and_asks_for_nothing(page, smoke, w
     page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
     first = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     assert first < 1000
-    assert page.evaluate("moved") < 0.05
+    assert page.evaluate("moved") < 0.02
     assert [one for one in asked if not one.startswith(("data:", smoke))] == []
