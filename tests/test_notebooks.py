@@ -148,7 +148,7 @@ def test_the_form_of_a_teaching_notebook(path):
     words = sum(len(re.findall(r"\w+", c.source)) for c in prose)
     assert max(sizes) <= 12
     assert statistics.median(sizes) <= 5
-    hidden = [c for c in cells(path, "code") if "hide-input" in tags(c)]  # a guess has its answer in the code
+    hidden = [c for c in cells(path, "code") if "hide-input" in tags(c)]  # a guess, with its answer
     assert all(c.metadata.get("jupyter", {}).get("source_hidden") for c in hidden)
     assert words / sum(sizes) >= 5
     text = "\n".join(c.source for c in prose)
